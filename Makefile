@@ -1,0 +1,91 @@
+# Stagewright. `make help` lists what there is to do.
+
+SHELL       := bash
+.SHELLFLAGS := -eu -o pipefail -c
+BIN         := $(CURDIR)/bin
+LINT        := $(BIN)/golangci-lint
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+LDFLAGS := -s -w \
+	-X github.com/stagewright/stagewright/internal/version.Version=$(VERSION) \
+	-X github.com/stagewright/stagewright/internal/version.Commit=$(COMMIT)
+
+.DEFAULT_GOAL := help
+
+##@ Start here
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} \
+		/^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)} \
+		/^[a-z][a-z-]*:.*## / {printf "  \033[36m%-10s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: build ## Serve the examples and render a few of them; EXIT=1 stops by itself
+	@EXIT="$(EXIT)" hack/demo $(BIN)/renderer
+
+.PHONY: test
+test: ## Run every test, with the race detector and in random order
+	go test -race -shuffle=on ./...
+
+##@ Develop
+
+.PHONY: build
+build: ## Build the programs into bin/
+	@mkdir -p $(BIN)
+	go build -trimpath -ldflags "$(LDFLAGS)" -o $(BIN)/ ./cmd/...
+
+.PHONY: generate
+generate: ## Write everything that is made from code
+	go generate ./...
+
+.PHONY: fmt
+fmt: $(LINT) ## Format the Go code
+	$(LINT) fmt ./...
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME (default 20s) each
+	@hack/fuzz "$${FUZZTIME:-20s}"
+
+.PHONY: bench
+bench: ## Measure, and print a table
+	go run ./test/bench
+
+##@ Check
+
+.PHONY: verify
+verify: verify-generated verify-modules lint vulnerabilities ## Everything a change must pass besides the tests
+
+.PHONY: verify-generated
+verify-generated: ## Regenerate, and fail when the tree differs
+	@hack/unchanged "generated files: run 'make generate' and commit" go generate ./...
+
+.PHONY: verify-modules
+verify-modules: ## go mod tidy and verify, and fail when the tree differs
+	@hack/unchanged "go.mod or go.sum: run 'go mod tidy' and commit" go mod tidy
+	go mod verify
+
+.PHONY: lint
+lint: $(LINT) ## Format check, vet and lint; the reasons are in .golangci.yml
+	$(LINT) run ./...
+
+.PHONY: vulnerabilities
+vulnerabilities: ## Look for known vulnerabilities, where a database can be had (GOVULNDB)
+	@hack/vulnerabilities
+
+##@ Machine
+
+.PHONY: deps
+deps: ## Install what the tests need from the system (nothing yet)
+	@go version
+	@command -v gcc >/dev/null || { echo "a C compiler is needed for the race detector: apt-get install gcc"; exit 1; }
+
+.PHONY: clean
+clean: ## Remove what was built
+	rm -rf $(BIN)
+
+$(LINT): tools/lint/go.mod tools/lint/go.sum
+	@echo "building the linter once (about two minutes on two cores)"
+	@mkdir -p $(BIN)
+	cd tools/lint && go build -trimpath -ldflags "-s -w" -o $(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint

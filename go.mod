@@ -1,0 +1,3 @@
+module github.com/stagewright/stagewright
+
+go 1.26.0
