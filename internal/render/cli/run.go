@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/stagewright/stagewright/internal/flags"
+	"github.com/stagewright/stagewright/internal/jsonnet"
+	"github.com/stagewright/stagewright/internal/jsonnet/files"
+	"github.com/stagewright/stagewright/internal/jsonnet/gojsonnet"
+	"github.com/stagewright/stagewright/internal/render/server"
+	"github.com/stagewright/stagewright/internal/render/snippets"
+	"github.com/stagewright/stagewright/internal/version"
+)
+
+// Exit codes.
+const (
+	exitSuccess = 0
+	exitFailure = 1
+	exitMisuse  = 2
+)
+
+// What the process keeps in memory, in bytes.
+const (
+	resultCacheBytes         = 128 << 20
+	fileCacheBytes           = 64 << 20
+	representationCacheBytes = 64 << 20
+)
+
+// maxTraceBytes bounds a std.trace message in the log.
+const maxTraceBytes = 8 << 10
+
+// Run is the renderer. It returns the exit code when ctx ends or a signal has ended it.
+func Run(ctx context.Context, args, env []string, _ io.Reader, stdout, stderr io.Writer) int {
+	c := defaults()
+	table := c.table()
+	if err := table.Parse(args); err != nil {
+		if flags.IsHelp(err) {
+			return report(stderr, defaults().table().WriteHelp(stdout))
+		}
+		return misuse(stderr, err)
+	}
+	if c.version {
+		_, err := fmt.Fprintln(stdout, version.String("renderer"))
+		return report(stderr, err)
+	}
+	variables, err := externals(c.snippets.externals, env)
+	if err := errors.Join(c.validate(), err); err != nil {
+		return misuse(stderr, err)
+	}
+	if c.operator.enabled {
+		return report(stderr, errors.New("--enable-gitops-integration: the operator is not part of this release yet; "+
+			"without the flag the renderer serves snippets over HTTP"))
+	}
+	r, err := c.assemble(ctx, variables, c.logger(stderr))
+	if err != nil {
+		return report(stderr, err)
+	}
+	return report(stderr, r.run(ctx))
+}
+
+func misuse(stderr io.Writer, err error) int {
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		_, _ = fmt.Fprintf(stderr, "renderer: %s\n", line) // there is nowhere left to report to
+	}
+	_, _ = fmt.Fprintln(stderr, "Run 'renderer --help' for all flags.")
+	return exitMisuse
+}
+
+func report(stderr io.Writer, err error) int {
+	if err == nil {
+		return exitSuccess
+	}
+	_, _ = fmt.Fprintf(stderr, "renderer: %v\n", err)
+	return exitFailure
+}
+
+func (c *config) logger(w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: c.level()}
+	if c.logFormat == "text" {
+		return slog.New(slog.NewTextHandler(w, options))
+	}
+	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+// renderer is the running program.
+type renderer struct {
+	jsonnet, management *server.Server
+	readiness           *server.Readiness
+	shutdownDelay       time.Duration
+	logger              *slog.Logger
+}
+
+// assemble makes the program and binds its listeners, all of them before anything is served.
+func (c *config) assemble(ctx context.Context, variables map[string]string, logger *slog.Logger) (*renderer, error) {
+	store := files.NewStore(fileCacheBytes)
+	catalog, err := snippets.NewCatalog(store, snippets.Config{
+		Files: c.snippets.files, Directories: c.snippets.directories, Libraries: c.snippets.libraries,
+	})
+	if err != nil {
+		return nil, err
+	}
+	engine := jsonnet.NewEngine(jsonnet.Config{
+		Evaluator: gojsonnet.New(2 * runtime.GOMAXPROCS(0)),
+		Limits: jsonnet.Limits{
+			Timeout:       c.limits.timeout,
+			MaxConcurrent: c.limits.maxConcurrent,
+			MaxStack:      c.limits.maxStack,
+			CacheBytes:    resultCacheBytes,
+		},
+		External: bindings(variables),
+		Trace:    traceTo(logger),
+	})
+	endpoint := server.Endpoint{
+		Path: strings.Trim(c.endpoint, "/"), Snippets: catalog, Evaluator: engine,
+		CacheBytes: representationCacheBytes, WriteTimeout: c.jsonnet.writeTimeout, Logger: logger,
+	}
+	r := &renderer{readiness: &server.Readiness{}, shutdownDelay: c.shutdownDelay, logger: logger}
+	r.jsonnet, err = c.jsonnet.listen(ctx, "jsonnet", "", endpoint.Handler(), logger)
+	if err != nil {
+		return nil, err
+	}
+	r.management, err = c.management.listen(ctx, "management", "management-", server.Probes(r.readiness, logger), logger)
+	if err != nil {
+		return nil, errors.Join(err, r.jsonnet.Close())
+	}
+	c.warn(logger)
+	return r, nil
+}
+
+// warn tells what is probably not meant, but may be right a moment later.
+func (c *config) warn(logger *slog.Logger) {
+	if len(c.snippets.files)+len(c.snippets.directories) == 0 {
+		logger.Warn("nothing to serve: neither --snippet nor --snippet-directory is given")
+	}
+	for _, set := range []struct {
+		flag  string
+		paths []string
+	}{
+		{"snippet", c.snippets.files}, {"snippet-directory", c.snippets.directories}, {"library-path", c.snippets.libraries},
+	} {
+		for _, path := range set.paths {
+			if _, err := os.Stat(path); err != nil {
+				logger.Warn("not there yet; it is looked for again with each request", "flag", "--"+set.flag, "path", path)
+			}
+		}
+	}
+}
+
+func bindings(variables map[string]string) map[string]jsonnet.Binding {
+	bound := make(map[string]jsonnet.Binding, len(variables))
+	for name, value := range variables {
+		bound[name] = jsonnet.Binding{Kind: jsonnet.BindString, Text: value}
+	}
+	return bound
+}
+
+// traceTo logs what snippets write with std.trace; they asked for it.
+func traceTo(logger *slog.Logger) func(jsonnet.TraceMessage) {
+	return func(m jsonnet.TraceMessage) {
+		if len(m.Text) > maxTraceBytes {
+			m.Text = m.Text[:maxTraceBytes] + "…"
+		}
+		logger.Info("trace", "file", m.File, "line", m.Line, "message", m.Text)
+	}
+}
+
+func (s serverConfig) listen(
+	ctx context.Context, name, prefix string, handler http.Handler, logger *slog.Logger,
+) (*server.Server, error) {
+	bound, err := server.Listen(ctx, server.Options{
+		Name: name, Address: net.JoinHostPort(s.address, s.port), Handler: handler,
+		ReadTimeout: s.readTimeout, WriteTimeout: s.writeTimeout, Logger: logger,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("binding the %s server (--%slisten-address, --%sport): %w", name, prefix, prefix, err)
+	}
+	return bound, nil
+}
