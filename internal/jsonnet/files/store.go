@@ -40,6 +40,7 @@ type Store struct {
 	known    *lru.Cache[Location, knownFile]
 	contents *lru.Cache[[sha256.Size]byte, string]
 	now      func() time.Time
+	stampOf  func(fs.FileInfo) stamp
 }
 
 // knownFile is what the Store remembers of a file even when its content has left the cache.
@@ -57,6 +58,7 @@ func NewStore(cacheBytes int64) *Store {
 		known:    lru.New[Location, knownFile](cacheBytes / 16),
 		contents: lru.New[[sha256.Size]byte, string](cacheBytes),
 		now:      time.Now,
+		stampOf:  stampOf,
 	}
 }
 
@@ -128,7 +130,7 @@ func (s *Store) stat(v *view, at Location) (stamp, error) {
 	if info.Size() > MaxFileBytes {
 		return stamp{}, errTooLarge
 	}
-	return stampOf(info), nil
+	return s.stampOf(info), nil
 }
 
 // load reads the file. Its stamp is taken before the content, so a change in between makes the stamp out of date
@@ -158,7 +160,7 @@ func (s *Store) load(v *view, at Location) (file, error) {
 	if len(content) > MaxFileBytes {
 		return file{}, errTooLarge
 	}
-	stamp := stampOf(info)
+	stamp := s.stampOf(info)
 	f := file{string(content), sha256.Sum256(content)}
 	if cached, ok := s.contents.Get(f.sum); ok {
 		f.content = cached
