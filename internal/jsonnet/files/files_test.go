@@ -144,8 +144,8 @@ func TestImport_IsConfined(t *testing.T) {
 		"missing":            {"missing", "no match locally or in the Jsonnet library paths"},
 		"below a file":       {"main.jsonnet/x", "no match"},
 		"empty":              {"", "not a regular file"},
-		"NUL":                {"a\x00b", "invalid argument"},
-		"very long":          {strings.Repeat("a", 5000), "too long"},
+		"NUL":                {"a\x00b", "no match"},
+		"very long":          {strings.Repeat("a", 5000), "no match"},
 		"invalid UTF-8":      {"\xff\xfe", "no match"},
 		"library for import": {"../" + filepath.Base(outside) + "-not/secret", "outside"},
 	}

@@ -174,8 +174,10 @@ func (s *Store) load(v *view, at Location) (file, error) {
 
 // plain reduces an error of the operating system to what is wrong, without the path it was found at.
 func plain(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return errMissing
+	for _, none := range []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.EINVAL} {
+		if errors.Is(err, none) { // the last two: no file can have such a name
+			return errMissing
+		}
 	}
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -108,6 +109,9 @@ var codeOf = map[jsonnet.Reason]Code{
 	jsonnet.EvaluationUnavailable:    CodeEvaluationUnavailable,
 }
 
+// maxTraceFrames bounds a trace to the innermost frames: a recursion has as many as the stack limit allows.
+const maxTraceFrames = 50
+
 // retryAfter is how many seconds a client should wait when all evaluation slots are taken.
 const retryAfter = "1"
 
@@ -119,7 +123,7 @@ func evaluationProblem(err *jsonnet.Error) *ProblemError {
 	case jsonnet.EvaluationTimeout, jsonnet.InvalidArguments:
 	default:
 		complaint := Complaint{Message: err.Message}
-		for _, frame := range err.Frames {
+		for _, frame := range err.Frames[:min(len(err.Frames), maxTraceFrames)] {
 			complaint.Trace = append(complaint.Trace, Place{frame.File, frame.Line, frame.Column, frame.Function})
 		}
 		if len(complaint.Trace) > 0 {
@@ -140,8 +144,11 @@ type handlerFunc func(w http.ResponseWriter, r *http.Request) error
 func handle(logger *slog.Logger, handler handlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := handler(w, r)
-		if err == nil || r.Context().Err() != nil { // nothing to say, or nobody to say it to
+		if err == nil {
 			return
+		}
+		if errors.Is(err, context.Canceled) { // the client has gone
+			panic(http.ErrAbortHandler)
 		}
 		problem := asProblem(err)
 		level := slog.LevelInfo

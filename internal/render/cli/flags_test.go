@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stagewright/stagewright/internal/flags"
+)
+
+const referencePage = "../../../docs/reference/renderer-flags.md"
+
+// allFlags returns the table's flags in their order.
+func allFlags(table flags.Table) []flags.Flag {
+	var all []flags.Flag
+	for _, group := range table.Groups {
+		all = append(all, group.Flags...)
+	}
+	return all
+}
+
+func TestFlags_HoldTheContract(t *testing.T) {
+	contract, err := os.ReadFile("testdata/contract.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := map[string]flags.Flag{}
+	for _, f := range allFlags(Table()) {
+		table["--"+f.Name] = f
+	}
+	rows := 0
+	for line := range strings.Lines(string(contract)) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(fields) != 3 {
+			continue
+		}
+		rows++
+		f, ok := table[fields[0]]
+		if !ok {
+			t.Errorf("%s is missing", fields[0])
+			continue
+		}
+		delete(table, fields[0])
+		if f.Type() != fields[1] || f.Default() != fields[2] {
+			t.Errorf("%s is %s with default %s, want %s with default %s", fields[0], f.Type(), f.Default(), fields[1], fields[2])
+		}
+	}
+	if rows != 65 {
+		t.Errorf("the contract has %d flags, want 65", rows)
+	}
+	for name := range table {
+		t.Errorf("%s is not in the contract and not listed as an addition", name)
+	}
+}
+
+func TestFlags_ReferenceIsCurrent(t *testing.T) {
+	page, err := os.ReadFile(referencePage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Table().Markdown(), string(page)); diff != "" {
+		t.Errorf("run 'make generate' (-want +got):\n%s", diff)
+	}
+}
+
+func TestFlags_HelpNamesAll(t *testing.T) {
+	var help bytes.Buffer
+	if err := Table().WriteHelp(&help); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range allFlags(Table()) {
+		if !strings.Contains(help.String(), "  --"+f.Name+" ") {
+			t.Errorf("--help does not show --%s", f.Name)
+		}
+	}
+	for line := range strings.Lines(help.String()) {
+		if len(line) > 121 {
+			t.Errorf("%d characters in a line of --help: %s", len(line), line)
+		}
+	}
+}
+
+func TestExternals_FlagsWinOverTheEnvironment(t *testing.T) {
+	environment := []string{"RENDERER_EXT_VAR_A=env", "RENDERER_EXT_VAR_b=env=1", "RENDERER_EXT_VAR_=none", "OTHER=x", "RENDERER_EXT_VAR_E="}
+	got, err := externals([]string{"A=flag", "c=1=2", "d="}, environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"A": "flag", "b": "env=1", "c": "1=2", "d": "", "E": ""}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("external variables (-want +got):\n%s", diff)
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	operator := "--enable-gitops-integration --storage-path=/tmp/x --storage-base-url=http://x "
+	cases := map[string]struct {
+		args string
+		want string // every line of the complaint, or "" where nothing is wrong
+	}{
+		"nothing":                  {"", ""},
+		"unknown flag":             {"--snipet=x", "unknown flag: --snipet"},
+		"an argument":              {"x.jsonnet", `unexpected argument "x.jsonnet": every setting is a flag`},
+		"a type":                   {"--max-stack=x", `invalid argument "x" for "--max-stack" flag`},
+		"a duration":               {"--evaluation-timeout=5", "--evaluation-timeout"},
+		"a variable without value": {"--ext-var=SECRET", `--ext-var "SECRET" is not of the form KEY=VALUE`},
+		"a variable without name":  {"--ext-var==x", `--ext-var "" is not of the form KEY=VALUE`},
+		"log format":               {"--log-format=xml", `--log-format "xml" is none of json, text`},
+		"log level":                {"--log-level=loud", `--log-level "loud" is none of debug, info, warn, error`},
+		"port":                     {"--port=http", `--port "http" is not a port number`},
+		"port out of range":        {"--management-port=65536", "--management-port"},
+		"negative limit":           {"--max-concurrent-evals=-1", "--max-concurrent-evals -1 is negative"},
+		"negative duration":        {"--shutdown-delay=-1s", "--shutdown-delay -1s is negative"},
+		"endpoint path":            {"--jsonnet-endpoint-path=a?b", "--jsonnet-endpoint-path"},
+		"all at once":              {"--log-level=x --port=y", "--log-level|--port"},
+		"webhook alone":            {"--enable-webhook", "--enable-webhook needs --enable-gitops-integration"},
+		"operator alone":           {"--enable-gitops-integration", "--storage-path|--storage-base-url"},
+		"s3":                       {operator + "--storage-backend=s3", "--s3-endpoint|--s3-bucket"},
+		"backend":                  {"--storage-backend=nfs", `--storage-backend "nfs" is none of local, s3`},
+		"self-signed":              {operator + "--enable-webhook --webhook-cert-mode=self-signed", "--webhook-validating-config-name"},
+		"rate":                     {"--rerender-rate=60", `--rerender-rate "60" is not of the form N/period`},
+		"rate of nothing":          {"--rerender-rate=0/min", "--rerender-rate"},
+		"ratio":                    {"--tracing-sample-ratio=1.1", "--tracing-sample-ratio has to be from 0.0 to 1.0"},
+		"ratio that is none":       {"--tracing-sample-ratio=NaN", "--tracing-sample-ratio"},
+		"requires":                 {"--readiness-requires-operator=always", "--readiness-requires-operator"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			config := defaults()
+			err := config.table().Parse(strings.Fields(c.args))
+			if err == nil {
+				_, external := externals(config.snippets.externals, nil)
+				err = firstOf(config.validate(), external)
+			}
+			if c.want == "" {
+				if err != nil {
+					t.Errorf("error = %v", err)
+				}
+				return
+			}
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			for part := range strings.SplitSeq(c.want, "|") {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("error %q does not say %q", err, part)
+				}
+			}
+		})
+	}
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
