@@ -4,6 +4,8 @@ SHELL       := bash
 .SHELLFLAGS := -eu -o pipefail -c
 BIN         := $(CURDIR)/bin
 LINT        := $(BIN)/golangci-lint
+GOTESTSUM   := $(BIN)/gotestsum
+RESULTS     := $(BIN)/test-results.json
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
@@ -19,15 +21,15 @@ LDFLAGS := -s -w \
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} \
 		/^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)} \
-		/^[a-z][a-z-]*:.*## / {printf "  \033[36m%-10s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+		/^[a-z][a-z-]*:.*## / {printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: build ## Serve the examples and render a few of them; EXIT=1 stops by itself
 	@EXIT="$(EXIT)" hack/demo $(BIN)/renderer
 
 .PHONY: test
-test: ## Run every test, with the race detector and in random order
-	go test -race -shuffle=on ./...
+test: $(GOTESTSUM) ## Run every test, with the race detector and in random order
+	$(GOTESTSUM) --format pkgname --jsonfile $(RESULTS) -- -race -shuffle=on ./...
 
 ##@ Develop
 
@@ -77,15 +79,18 @@ vulnerabilities: ## Look for known vulnerabilities, where a database can be had 
 ##@ Machine
 
 .PHONY: deps
-deps: ## Install what the tests need from the system (nothing yet)
-	@go version
-	@command -v gcc >/dev/null || { echo "a C compiler is needed for the race detector: apt-get install gcc"; exit 1; }
+deps: ## Install what tests and demo need from the system, on Debian (the only target that installs anything)
+	@hack/deps
 
 .PHONY: clean
 clean: ## Remove what was built
 	rm -rf $(BIN)
 
-$(LINT): tools/lint/go.mod tools/lint/go.sum
+$(LINT): tools/dev/go.mod tools/dev/go.sum
 	@echo "building the linter once (about two minutes on two cores)"
 	@mkdir -p $(BIN)
-	cd tools/lint && go build -trimpath -ldflags "-s -w" -o $(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	cd tools/dev && go build -trimpath -ldflags "-s -w" -o $(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+$(GOTESTSUM): tools/dev/go.mod tools/dev/go.sum
+	@mkdir -p $(BIN)
+	cd tools/dev && go build -trimpath -ldflags "-s -w" -o $(GOTESTSUM) gotest.tools/gotestsum

@@ -54,7 +54,7 @@ type Request struct {
 
 // Result is the value of a program, or the error that evaluating it gives, with the look-ups it depends on.
 type Result struct {
-	JSON    string            // ends with a line feed
+	JSON    []byte            // ends with a line feed; shared, not to be changed
 	Sum     [sha256.Size]byte // SHA-256 of JSON
 	Lookups Lookups
 	err     *Error
@@ -219,11 +219,12 @@ func (e *Engine) run(ctx context.Context, request Request) *Result {
 	}
 	defer func() { _ = session.Close() }() // nothing was written
 	result := &Result{Lookups: session.Lookups()}
-	result.JSON, err = e.evaluate(ctx, session, request)
+	text, err := e.evaluate(ctx, session, request)
 	if err != nil {
 		result.err = failed(err)
 	}
-	result.Sum = sha256.Sum256([]byte(result.JSON))
+	result.JSON = []byte(text)
+	result.Sum = sha256.Sum256(result.JSON)
 	return result
 }
 

@@ -67,7 +67,7 @@ func ask(t *testing.T, e *jsonnet.Engine, w *workspace, argument string) string 
 	if err != nil {
 		return "error: " + err.Error()
 	}
-	return result.JSON
+	return string(result.JSON)
 }
 
 func reason(err error) jsonnet.Reason {
@@ -254,7 +254,7 @@ func TestEvaluate_TimesOut(t *testing.T) {
 			t.Errorf("counters = %+v", got)
 		}
 		result, err := e.Evaluate(t.Context(), jsonnet.Request{Program: w})
-		if err != nil || result.JSON != "late" {
+		if err != nil || string(result.JSON) != "late" {
 			t.Errorf("result = %v, %v; what ended late is still true", result, err)
 		}
 	})

@@ -59,7 +59,7 @@ func (r *representer) represent(result *jsonnet.Result, mediaTypes []string, gzi
 
 func (r *representer) get(k representationKey, result *jsonnet.Result) (*representation, error) {
 	if k.mediaType == mediaJSON && !k.gzipped {
-		return k.represent([]byte(result.JSON)), nil // already in memory
+		return k.represent(result.JSON), nil // already in memory
 	}
 	if made, ok := r.made.Get(k); ok {
 		return made, nil
@@ -88,27 +88,27 @@ func (k representationKey) represent(body []byte) *representation {
 	return &representation{body: body, mediaType: k.mediaType, gzipped: k.gzipped, etag: `"` + tag + `"`}
 }
 
-func encode(document, mediaType string) ([]byte, error) {
+func encode(document []byte, mediaType string) ([]byte, error) {
 	switch mediaType {
 	case mediaYAML:
 		return toYAML(document)
 	case mediaText:
-		if !strings.HasPrefix(document, `"`) {
+		if !bytes.HasPrefix(document, []byte(`"`)) {
 			return nil, errNotAString
 		}
 		var text string
-		if err := json.Unmarshal([]byte(document), &text); err != nil {
+		if err := json.Unmarshal(document, &text); err != nil {
 			return nil, fmt.Errorf("decoding a result: %w", err)
 		}
 		return []byte(text), nil
 	default:
-		return []byte(document), nil
+		return document, nil
 	}
 }
 
 // toYAML turns a JSON document into YAML, and an array into a stream with a document for each element.
-func toYAML(document string) ([]byte, error) {
-	decoder := json.NewDecoder(strings.NewReader(document))
+func toYAML(document []byte) ([]byte, error) {
+	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
