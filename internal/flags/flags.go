@@ -15,7 +15,7 @@ import (
 // Flag is one row of a table.
 type Flag struct {
 	Name        string
-	Target      any    // *string, *[]string, *bool, *int, *int64, *float64 or *time.Duration; holds the default
+	Target      any    // *string, *[]string, *bool, *int, *int64, *float64, *time.Duration or *Bytes; holds the default
 	DefaultText string // shown in place of the default, where that depends on the machine
 	Help        string // one sentence or two, lower case, without a full stop
 	Environment string // the variable that is used when the flag is empty
@@ -86,6 +86,8 @@ func (f Flag) addTo(set *pflag.FlagSet) {
 		set.Float64Var(target, f.Name, *target, f.Help)
 	case *time.Duration:
 		set.DurationVar(target, f.Name, *target, f.Help)
+	case *Bytes:
+		set.Var(target, f.Name, f.Help)
 	default:
 		panic(fmt.Sprintf("flag --%s has a target of type %T", f.Name, f.Target))
 	}
@@ -98,6 +100,8 @@ func (f Flag) Type() string {
 		return "string, repeatable"
 	case *time.Duration:
 		return "duration"
+	case *Bytes:
+		return "bytes"
 	default:
 		return strings.TrimPrefix(fmt.Sprintf("%T", f.Target), "*")
 	}
@@ -125,6 +129,8 @@ func (f Flag) Default() string {
 	case *float64:
 		return fmt.Sprint(*target)
 	case *time.Duration:
+		return target.String()
+	case *Bytes:
 		return target.String()
 	}
 	return ""
