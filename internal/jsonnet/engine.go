@@ -161,7 +161,7 @@ func (e *Engine) start(request Request, k *key) (*flight, error) {
 		e.counters.rejected.Add(1)
 		return nil, &Error{
 			Reason:  EvaluationUnavailable,
-			Message: fmt.Sprintf("%d evaluations are running, which is the limit; ask again later", limit),
+			Message: fmt.Sprintf("as many evaluations are running as --max-concurrent-evals allows (%d); ask again later", limit),
 		}
 	}
 	e.counters.evaluations.Add(1)

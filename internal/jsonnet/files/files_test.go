@@ -404,6 +404,14 @@ func openFiles(t *testing.T) int {
 	return len(entries)
 }
 
+func TestExists_DirectoryThatIsAFile(t *testing.T) {
+	directory := tree(t, map[string]string{"file": ""})
+	program := NewStore(1<<20).Program(Location{root(t, filepath.Join(directory, "file")), "main.jsonnet"}, nil)
+	if err := program.Exists(); !IsMissing(err) {
+		t.Errorf("error = %v, want that nothing is there", err)
+	}
+}
+
 func FuzzImport_NeverLeavesTheRoots(f *testing.F) {
 	for _, seed := range []string{"x", "../x", "/etc/passwd", "a/../../x", "./././x", "..", "\x00", "a//b"} {
 		f.Add(seed)

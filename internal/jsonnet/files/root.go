@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 )
 
 // Root is a directory that files are confined to. The directory is looked up by its path again and again: when another
@@ -41,6 +42,9 @@ func (r *Root) open() (*handle, error) {
 	info, err := os.Stat(r.path)
 	if err != nil {
 		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, syscall.ENOTDIR
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,6 +7,7 @@ package scan
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // The limits of a source. They are far above what people and generators write, and far below what overflows a stack.
@@ -26,10 +27,14 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%d:%d %s", e.Line, e.Column, e.Message) }
 
-// Check returns an *Error when source is too large or too deep to be parsed, and nil otherwise.
+// Check returns an *Error when source is too large or too deep to be parsed, or not text, and nil otherwise.
 func Check(source string) error {
 	if len(source) > MaxBytes {
 		return &Error{1, 1, fmt.Sprintf("the source has %d bytes; at most %d (4 MiB) are read as Jsonnet; import large data with importstr", len(source), MaxBytes)}
+	}
+	if !utf8.ValidString(source) {
+		line, column := position(source, invalidUTF8(source))
+		return &Error{line, column, "the source is not valid UTF-8 here"}
 	}
 	s := scanner{lexer: lexer{source: source}}
 	s.open('(')
@@ -197,9 +202,21 @@ func (s *scanner) word(text string, fresh bool) string {
 
 func (s *scanner) binders() string {
 	if s.path.binders > MaxBinders {
-		return fmt.Sprintf("more than %d local, function, if, assert, error, import and for are nested here", MaxBinders)
+		return fmt.Sprintf("more than %d local, function, if, assert, error, import and for are nested here, or names bound by one local", MaxBinders)
 	}
 	return ""
+}
+
+// invalidUTF8 is the offset of the first byte that is not UTF-8.
+func invalidUTF8(source string) int {
+	for i, r := range source {
+		if r == utf8.RuneError {
+			if _, size := utf8.DecodeRuneInString(source[i:]); size == 1 {
+				return i
+			}
+		}
+	}
+	return len(source)
 }
 
 // position is the line and column of a byte offset.

@@ -61,6 +61,8 @@ func TestCheck_Limits(t *testing.T) {
 		"an unterminated comment":     {"/*" + repeat("[", 5000), "", ""},
 		"an unterminated block":       {"|||\n  a\n" + repeat("[", 5000), "", ""},
 		"a character outside Jsonnet": {"\x00" + repeat("[", 5000), "", ""},
+		"invalid UTF-8":               {"'é\xff'", "1:4 the source is not valid UTF-8", ""},
+		"a replacement character":     {"'\ufffd'", "", "it is what it is"},
 		"nothing":                     {"", "", ""},
 	}
 	for name, c := range cases {

@@ -149,8 +149,14 @@ func (c *config) warn(logger *slog.Logger) {
 		{"snippet", c.snippets.files}, {"snippet-directory", c.snippets.directories}, {"library-path", c.snippets.libraries},
 	} {
 		for _, path := range set.paths {
-			if _, err := os.Stat(path); err != nil {
+			info, err := os.Stat(path)
+			switch isFile := set.flag == "snippet"; {
+			case err != nil:
 				logger.Warn("not there yet; it is looked for again with each request", "flag", "--"+set.flag, "path", path)
+			case isFile && info.IsDir():
+				logger.Warn("this is a directory; to serve its subdirectories use --snippet-directory", "flag", "--snippet", "path", path)
+			case !isFile && !info.IsDir():
+				logger.Warn("this is not a directory; to serve a file use --snippet", "flag", "--"+set.flag, "path", path)
 			}
 		}
 	}
@@ -168,7 +174,7 @@ func bindings(variables map[string]string) map[string]jsonnet.Binding {
 func traceTo(logger *slog.Logger) func(jsonnet.TraceMessage) {
 	return func(m jsonnet.TraceMessage) {
 		if len(m.Text) > maxTraceBytes {
-			m.Text = m.Text[:maxTraceBytes] + "…"
+			m.Text = strings.ToValidUTF8(m.Text[:maxTraceBytes], "") + "…"
 		}
 		logger.Info("trace", "file", m.File, "line", m.Line, "message", m.Text)
 	}

@@ -397,9 +397,10 @@ func TestEndpoint_Arguments(t *testing.T) {
 
 func TestEndpoint_Negotiation(t *testing.T) {
 	f := serve(t, map[string]string{
-		"snippets/o/main.jsonnet": "{ b: [1, 'yes', 1.5, 1e20], a: 'two\\nlines\\n', z: null, n: -3, y: '012' }",
-		"snippets/a/main.jsonnet": "[{ a: 1 }, 'x', []]",
-		"snippets/s/main.jsonnet": "'plain <text> \\u20ac\\n'",
+		"snippets/o/main.jsonnet":    "{ b: [1, 'yes', 1.5, 1e20], a: 'two\\nlines\\n', z: null, n: -3, y: '012' }",
+		"snippets/a/main.jsonnet":    "[{ a: 1 }, 'x', []]",
+		"snippets/none/main.jsonnet": "[]",
+		"snippets/s/main.jsonnet":    "'plain <text> \\u20ac\\n'",
 	})
 	const (
 		asJSON = "application/json"
@@ -418,6 +419,7 @@ func TestEndpoint_Negotiation(t *testing.T) {
 		"JSON":                       {"s", "application/json", asJSON, "\"plain <text> €\\n\"\n"},
 		"YAML":                       {"o", "application/yaml", asYAML, object},
 		"YAML stream":                {"a", "application/yaml", asYAML, "a: 1\n---\nx\n---\n[]\n"},
+		"YAML stream of nothing":     {"none", "application/yaml", asYAML, ""},
 		"letter case and parameters": {"o", "Application/YAML;charset=utf-8;q=0.5", asYAML, object},
 		"YAML preferred":             {"o", "application/json;q=0.4, application/yaml;q=0.5", asYAML, object},
 		"YAML excluded":              {"o", "application/*, application/json;q=0", asYAML, object},
@@ -560,7 +562,7 @@ func TestEndpoint_BadSnippets(t *testing.T) {
 	}{
 		"syntax":    {422, server.CodeEvaluationFailed, "Unexpected: \",\"", "syntax/main.jsonnet:2:6"},
 		"runtime":   {422, server.CodeEvaluationFailed, "no hunter2", "runtime/main.jsonnet:1:6"},
-		"recursion": {422, server.CodeEvaluationLimit, "max stack frames exceeded", "recursion/main.jsonnet:1:18"},
+		"recursion": {422, server.CodeEvaluationLimit, "max stack frames exceeded. (--max-stack)", "recursion/main.jsonnet:1:18"},
 		"cycle":     {422, server.CodeEvaluationLimit, "max stack frames exceeded", "cycle/"},
 		"passwd":    {422, server.CodeEvaluationFailed, `"/etc/passwd": it is outside`, "passwd/main.jsonnet:1:1"},
 		"dots":      {422, server.CodeEvaluationFailed, "--library-path", "dots/main.jsonnet:1:1"},
@@ -569,7 +571,7 @@ func TestEndpoint_BadSnippets(t *testing.T) {
 		"device":    {422, server.CodeEvaluationFailed, "it is outside", "device/main.jsonnet:1:1"},
 		"nested":    {422, server.CodeEvaluationFailed, "1000 brackets", "nested/main.jsonnet:1:1001"},
 		"library":   {422, server.CodeEvaluationFailed, "nested.libsonnet:1:3001 more than 1000 brackets", "library/main.jsonnet:1:1"},
-		"utf8":      {200, "", "", ""},
+		"utf8":      {422, server.CodeEvaluationFailed, "not valid UTF-8", "utf8/main.jsonnet:1:2"},
 		"binary":    {422, server.CodeEvaluationFailed, "Could not lex the character", "binary/main.jsonnet:1:1"},
 		"blank":     {422, server.CodeEvaluationFailed, "Unexpected end of file", "blank/main.jsonnet:1:1"},
 		"function":  {422, server.CodeEvaluationFailed, "function", ""},
@@ -580,9 +582,6 @@ func TestEndpoint_BadSnippets(t *testing.T) {
 			r := f.get("/jsonnet/" + name)
 			if r.status != c.status {
 				t.Fatalf("status %d, want %d: %.300s", r.status, c.status, r.body)
-			}
-			if c.status == 200 {
-				return
 			}
 			problem := r.problem(t)
 			if problem.Code != c.code || !strings.Contains(problem.Detail, c.want) {

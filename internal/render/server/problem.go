@@ -109,6 +109,11 @@ var codeOf = map[jsonnet.Reason]Code{
 	jsonnet.EvaluationUnavailable:    CodeEvaluationUnavailable,
 }
 
+// limitFlag is the flag that sets the limit an evaluation exceeded.
+var limitFlag = map[jsonnet.Reason]string{
+	jsonnet.StackExceeded: "--max-stack",
+}
+
 // maxTraceFrames bounds a trace to the innermost frames: a recursion has as many as the stack limit allows.
 const maxTraceFrames = 50
 
@@ -130,6 +135,9 @@ func evaluationProblem(err *jsonnet.Error) *ProblemError {
 			at := complaint.Trace[0]
 			complaint.File, complaint.Line, complaint.Column = at.File, at.Line, at.Column
 			problem.Detail = fmt.Sprintf("%s:%d:%d: %s", at.File, at.Line, at.Column, err.Message)
+		}
+		if flag := limitFlag[err.Reason]; flag != "" {
+			problem.Detail += " (" + flag + ")"
 		}
 		problem.Errors = []Complaint{complaint}
 	}

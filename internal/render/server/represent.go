@@ -106,7 +106,8 @@ func encode(document []byte, mediaType string) ([]byte, error) {
 	}
 }
 
-// toYAML turns a JSON document into YAML, and an array into a stream with a document for each element.
+// toYAML turns a JSON document into YAML, and an array into a stream with a document for each element,
+// which is empty for an empty array.
 func toYAML(document []byte) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.UseNumber()
@@ -117,6 +118,9 @@ func toYAML(document []byte) ([]byte, error) {
 	documents, isStream := value.([]any)
 	if !isStream {
 		documents = []any{value}
+	}
+	if isStream && len(documents) == 0 {
+		return nil, nil // a stream of no documents
 	}
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)
