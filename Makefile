@@ -67,6 +67,7 @@ verify-generated: ## Regenerate, and fail when the tree differs
 verify-modules: ## go mod tidy and verify, and fail when the tree differs
 	@hack/unchanged "go.mod or go.sum: run 'go mod tidy' and commit" go mod tidy
 	go mod verify
+	cd tools/dev && go mod verify
 
 .PHONY: lint
 lint: $(LINT) ## Format check, vet and lint; the reasons are in .golangci.yml

@@ -19,8 +19,8 @@ import (
 	"github.com/google/go-jsonnet/formatter"
 
 	"github.com/stagewright/stagewright/internal/jsonnet"
+	"github.com/stagewright/stagewright/internal/jsonnet/eval"
 	"github.com/stagewright/stagewright/internal/jsonnet/files"
-	"github.com/stagewright/stagewright/internal/jsonnet/gojsonnet"
 	"github.com/stagewright/stagewright/internal/render/server"
 	"github.com/stagewright/stagewright/internal/render/snippets"
 )
@@ -151,7 +151,7 @@ func serve(t *testing.T) (address string) {
 		t.Fatal(err)
 	}
 	engine := jsonnet.NewEngine(jsonnet.Config{
-		Evaluator: gojsonnet.New(2),
+		Evaluator: eval.New(eval.Options{}),
 		External:  map[string]jsonnet.Binding{"environment": {Kind: jsonnet.BindString, Text: "staging"}},
 	})
 	listener := httptest.NewServer(server.Endpoint{

@@ -9,6 +9,7 @@ import (
 	"hash"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,6 +59,7 @@ type Result struct {
 	Sum     [sha256.Size]byte // SHA-256 of JSON
 	Lookups Lookups
 	err     *Error
+	anyArgs bool // the program is no function: the result is the same for all arguments
 }
 
 // Counters are totals since the engine was made, and gauges of now.
@@ -109,9 +111,12 @@ const sharedAttempts = 3
 // Evaluate returns the value of a program as its files are now. The error is an *Error, or the context's when that ends
 // first; then the evaluation goes on for others who wait for it, and is stopped when nobody does.
 func (e *Engine) Evaluate(ctx context.Context, request Request) (*Result, error) {
-	k := e.key(request)
+	k, bare := e.key(request), e.key(Request{Program: request.Program})
 	for attempt := range sharedAttempts {
-		if result, ok := e.results.Get(k); ok && result.Lookups.Unchanged(ctx) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if result := e.cached(ctx, k, bare); result != nil {
 			e.counters.cached.Add(1)
 			return result.unpack()
 		}
@@ -138,6 +143,20 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (*Result, error)
 		return nil, err
 	}
 	return result.unpack()
+}
+
+// cached returns a result that is still true: one for these very arguments, or one that holds for all.
+func (e *Engine) cached(ctx context.Context, k, bare key) *Result {
+	result, ok := e.results.Get(k)
+	if !ok {
+		if result, ok = e.results.Get(bare); ok && !result.anyArgs {
+			return nil // of a call without arguments
+		}
+	}
+	if !ok || !result.Lookups.Unchanged(ctx) {
+		return nil
+	}
+	return result
 }
 
 // join returns the flight that evaluates k, begun now if there is none.
@@ -188,7 +207,11 @@ func (e *Engine) fly(f *flight, request Request, k *key) {
 	defer e.counters.inFlight.Add(-1)
 	result := e.run(f.ctx, request)
 	if k != nil && (result.err == nil || f.ctx.Err() == nil && result.err.repeatable()) {
-		e.results.Put(*k, result, result.weight())
+		at := *k
+		if result.anyArgs {
+			at = e.key(Request{Program: request.Program})
+		}
+		e.results.Put(at, result, result.weight())
 	}
 	f.finish(result)
 }
@@ -219,16 +242,18 @@ func (e *Engine) run(ctx context.Context, request Request) *Result {
 	}
 	defer func() { _ = session.Close() }() // nothing was written
 	result := &Result{Lookups: session.Lookups()}
-	text, err := e.evaluate(ctx, session, request)
+	text, err := e.evaluate(ctx, session, request, func() { result.anyArgs = true })
 	if err != nil {
-		result.err = failed(err)
+		result.err = failed(err).cut()
 	}
 	result.JSON = []byte(text)
 	result.Sum = sha256.Sum256(result.JSON)
 	return result
 }
 
-func (e *Engine) evaluate(ctx context.Context, session Session, request Request) (text string, err error) {
+func (e *Engine) evaluate(
+	ctx context.Context, session Session, request Request, argumentsIgnored func(),
+) (text string, err error) {
 	defer func() {
 		if crash := recover(); crash != nil {
 			text, err = "", &Error{Reason: EvaluationFailed, Message: "internal error: the evaluator crashed"}
@@ -246,6 +271,8 @@ func (e *Engine) evaluate(ctx context.Context, session Session, request Request)
 		MaxStack:  e.config.Limits.MaxStack,
 		MaxMemory: e.config.Limits.MaxMemory,
 		Trace:     e.trace(),
+
+		ArgumentsIgnored: argumentsIgnored,
 	})
 }
 
@@ -287,6 +314,19 @@ func (r *Result) weight() int64 {
 // repeatable says whether the same look-ups would give the same error again.
 func (e *Error) repeatable() bool {
 	return e.Reason == EvaluationFailed || e.Reason == InvalidArguments || e.Reason == StackExceeded
+}
+
+// maxMessageBytes bounds an error's message, which is the author's to write.
+const maxMessageBytes = 8 << 10
+
+// cut returns the error with a message of bounded length.
+func (e *Error) cut() *Error {
+	if len(e.Message) <= maxMessageBytes {
+		return e
+	}
+	short := *e
+	short.Message = strings.ToValidUTF8(e.Message[:maxMessageBytes], "") + "…"
+	return &short
 }
 
 func failed(err error) *Error {

@@ -30,6 +30,9 @@ type Error struct {
 	Message string  // one or more lines, without a position
 	Static  bool    // found before evaluation began: by a source limit, the lexer, the parser or the checker
 	Frames  []Frame // innermost first; only places in the author's files, never in the standard library
+	// At is where the error is, when that is not where evaluation was: an imported file that cannot be parsed fails the
+	// evaluation at the import. It is nil otherwise.
+	At *Frame
 }
 
 // Frame is a place an error passed through. Lines and columns count from 1; columns count as go-jsonnet counts them.

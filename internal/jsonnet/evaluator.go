@@ -24,6 +24,9 @@ type Job struct {
 	MaxStack  int                // Jsonnet call depth; 0 is the evaluator's default
 	MaxMemory int64              // bytes one evaluation may hold; 0 is no limit
 	Trace     func(TraceMessage) // receives std.trace; nil drops it
+	// ArgumentsIgnored is called when the program's value is no function, so that the arguments had no effect. It may be
+	// nil.
+	ArgumentsIgnored func()
 }
 
 // Importer resolves imports for one evaluation, which calls it from one goroutine at a time.

@@ -1,6 +1,3 @@
-// Bench measures the renderer and prints tables. `make bench` runs it from the repository's root.
-//
-// It measures and never judges: a slow machine is no failure.
 package main
 
 import (
@@ -16,8 +13,8 @@ import (
 	"time"
 
 	"github.com/stagewright/stagewright/internal/jsonnet"
+	"github.com/stagewright/stagewright/internal/jsonnet/eval"
 	"github.com/stagewright/stagewright/internal/jsonnet/files"
-	"github.com/stagewright/stagewright/internal/jsonnet/gojsonnet"
 	"github.com/stagewright/stagewright/internal/render/server"
 	"github.com/stagewright/stagewright/internal/render/snippets"
 )
@@ -52,10 +49,16 @@ func main() {
 
 func run(ctx context.Context, o options, out io.Writer) error {
 	fmt.Fprintf(out, "%s, %d cores, %s for each measurement\n\n", runtime.Version(), runtime.NumCPU(), o.duration)
+	if err := engines(ctx, o, out); err != nil {
+		return err
+	}
 	if err := evaluations(ctx, o, out); err != nil {
 		return err
 	}
-	return requests(ctx, o, out)
+	if err := requests(ctx, o, out); err != nil {
+		return err
+	}
+	return neighbours(ctx, o, out)
 }
 
 // stack is what the renderer is made of, without a command line.
@@ -73,8 +76,8 @@ func newStack(o options) (*stack, error) {
 		return nil, err
 	}
 	engine := jsonnet.NewEngine(jsonnet.Config{
-		Evaluator: gojsonnet.New(2 * runtime.GOMAXPROCS(0)),
-		Limits:    jsonnet.Limits{Timeout: time.Minute, MaxStack: 500, CacheBytes: 128 << 20},
+		Evaluator: eval.New(eval.Options{}),
+		Limits:    jsonnet.Limits{Timeout: time.Minute, MaxStack: 500, MaxMemory: 512 << 20, CacheBytes: 128 << 20},
 	})
 	return &stack{engine, catalog}, nil
 }

@@ -111,7 +111,7 @@ func (s *session) resolve(from *jsonnet.Source, imported string) (*jsonnet.Sourc
 		case err == nil:
 			return source, nil
 		case errors.Is(err, errEscapes):
-			return nil, fmt.Errorf("couldn't open import %q: %w; add the directory it leads to with --library-path and import from there", imported, err)
+			return nil, fmt.Errorf("couldn't open import %q: %w; make it relative, or add the directory it leads to with --library-path and import from there", imported, err)
 		case !errors.Is(err, errMissing):
 			return nil, fmt.Errorf("couldn't open import %q: %w", imported, err)
 		}

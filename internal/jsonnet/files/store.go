@@ -71,7 +71,7 @@ type file struct {
 var (
 	errMissing    = errors.New("no such file")
 	errNotRegular = errors.New("not a regular file")
-	errEscapes    = errors.New("a symbolic link leads out of the directory it is confined to")
+	errEscapes    = errors.New("a symbolic link is absolute or leads out of the directory it is confined to")
 	errTooLarge   = fmt.Errorf("larger than %d MiB", MaxFileBytes>>20)
 )
 
@@ -167,7 +167,7 @@ func (s *Store) load(v *view, at Location) (file, error) {
 	} else {
 		s.contents.Put(f.sum, f.content, int64(len(f.content))+knownFileWeight)
 	}
-	racy := before.Before(stamp.changed.Add(raceWindow)) || before.Before(stamp.modified.Add(raceWindow))
+	racy := before.Before(stamp.changed.Add(raceWindow))
 	s.known.Put(at, knownFile{stamp, racy, f.sum}, knownFileWeight)
 	return f, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,13 +34,13 @@ func (m *memory) Import(_ context.Context, _ *jsonnet.Source, path string) (*jso
 	return nil, fmt.Errorf("couldn't open import %q: no match", path)
 }
 
-func evaluate(e *Evaluator, texts map[string]string, change func(*jsonnet.Job)) (string, error) {
+func evaluate(texts map[string]string, change func(*jsonnet.Job)) (string, error) {
 	m := newMemory(texts)
 	job := jsonnet.Job{Entry: m.sources["main.jsonnet"], Importer: m}
 	if change != nil {
 		change(&job)
 	}
-	return e.Evaluate(context.Background(), job)
+	return Evaluator{}.Evaluate(context.Background(), job)
 }
 
 func TestEvaluate_Values(t *testing.T) {
@@ -79,7 +78,7 @@ func TestEvaluate_Values(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := evaluate(New(1), c.texts, c.change)
+			got, err := evaluate(c.texts, c.change)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +93,6 @@ func TestEvaluate_Values(t *testing.T) {
 }
 
 func TestEvaluate_Errors(t *testing.T) {
-	deep := strings.Repeat("[", 40_000)
 	arguments := func(names ...string) func(*jsonnet.Job) {
 		return func(j *jsonnet.Job) {
 			j.Arguments = map[string]jsonnet.Binding{}
@@ -118,15 +116,10 @@ func TestEvaluate_Errors(t *testing.T) {
 		"missing argument":   {map[string]string{"main.jsonnet": "function(a) a"}, arguments(), "InvalidArguments RUNTIME ERROR: Missing argument: a"},
 		"argument in a call": {map[string]string{"main.jsonnet": "local f(a) = a; f()"}, nil, "EvaluationFailed RUNTIME ERROR: Missing argument: a\n\tmain.jsonnet:1:17-20\t$"},
 		"recursion":          {map[string]string{"main.jsonnet": "local f(x) = 1 + f(x); f(1)"}, func(j *jsonnet.Job) { j.MaxStack = 50 }, "StackExceeded RUNTIME ERROR: max stack frames exceeded."},
-		"nesting":            {map[string]string{"main.jsonnet": deep}, nil, "EvaluationFailed main.jsonnet:1:1001 more than 1000 brackets are nested here\n\tmain.jsonnet:1:1001\t"},
-		"nesting of import":  {map[string]string{"main.jsonnet": "import 'a'", "a": deep}, nil, "EvaluationFailed RUNTIME ERROR: a:1:1001 more than 1000 brackets are nested here\n\tmain.jsonnet:1:1-11\t$"},
-		"nesting of variable": {map[string]string{"main.jsonnet": "1"}, func(j *jsonnet.Job) {
-			j.External = map[string]jsonnet.Binding{"v": {Kind: jsonnet.BindCode, Text: deep}}
-		}, "EvaluationFailed <extvar:v>:1:1001 more than 1000 brackets are nested here\n\t<extvar:v>:1:1001\t"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			text, err := evaluate(New(1), c.texts, c.change)
+			text, err := evaluate(c.texts, c.change)
 			var failed *jsonnet.Error
 			if !errors.As(err, &failed) {
 				t.Fatalf("got %q, %v", text, err)
@@ -142,38 +135,10 @@ func TestEvaluate_Errors(t *testing.T) {
 	}
 }
 
-// TestEvaluate_SharesWhatItParsedUntilItChanges runs several generations of files through one evaluator.
-func TestEvaluate_SharesWhatItParsedUntilItChanges(t *testing.T) {
-	e := New(1)
-	run := func(library string, external string) string {
-		texts := map[string]string{"main.jsonnet": "(import 'a') + std.extVar('x')", "a": library}
-		got, err := evaluate(e, texts, func(j *jsonnet.Job) { j.External = map[string]jsonnet.Binding{"x": {Text: external}} })
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got
-	}
-	for _, c := range []struct{ library, external, want string }{
-		{"'1'", "a", "\"1a\"\n"}, {"'1'", "b", "\"1b\"\n"}, {"'2'", "b", "\"2b\"\n"}, {"'2'", "b", "\"2b\"\n"}, {"'1'", "a", "\"1a\"\n"},
-	} {
-		if got := run(c.library, c.external); got != c.want {
-			t.Errorf("library %s, variable %s: %q, want %q", c.library, c.external, got, c.want)
-		}
-	}
-	if got := len(e.pool.idle); got != 1 {
-		t.Fatalf("%d idle machines, want 1", got)
-	}
-	before := e.pool.idle[0]
-	run("'1'", "c")
-	if e.pool.idle[0] != before {
-		t.Error("a machine was made although nothing had changed")
-	}
-}
-
 func TestEvaluate_Trace(t *testing.T) {
 	var got []jsonnet.TraceMessage
 	texts := map[string]string{"main.jsonnet": "\nstd.trace('two\\nlines: 3 x', 1)"}
-	if _, err := evaluate(New(1), texts, func(j *jsonnet.Job) {
+	if _, err := evaluate(texts, func(j *jsonnet.Job) {
 		j.Entry = &jsonnet.Source{Name: "with space/x.jsonnet", Content: j.Entry.Content}
 		j.Trace = func(m jsonnet.TraceMessage) { got = append(got, m) }
 	}); err != nil {
@@ -183,21 +148,4 @@ func TestEvaluate_Trace(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("traces (-want +got):\n%s", diff)
 	}
-}
-
-func TestEvaluate_ConcurrentUse(t *testing.T) {
-	e := New(2)
-	var all sync.WaitGroup
-	for i := range 16 {
-		all.Go(func() {
-			texts := map[string]string{"main.jsonnet": "(import 'a') + std.extVar('x')", "a": fmt.Sprint(i % 2)}
-			got, err := evaluate(e, texts, func(j *jsonnet.Job) {
-				j.External = map[string]jsonnet.Binding{"x": {Kind: jsonnet.BindCode, Text: fmt.Sprint(i)}}
-			})
-			if want := fmt.Sprintln(i%2 + i); err != nil || got != want {
-				t.Errorf("got %q, %v, want %q", got, err, want)
-			}
-		})
-	}
-	all.Wait()
 }

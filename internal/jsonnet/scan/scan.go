@@ -1,7 +1,3 @@
-// Package scan refuses Jsonnet sources that a recursive parser could not survive.
-//
-// It reads tokens in one pass without recursion and bounds how deep the syntax tree can become. It does not check
-// syntax: what it lets pass may still be wrong, and is then found by the parser.
 package scan
 
 import (
@@ -17,6 +13,10 @@ const (
 	MaxPrefix  = 1_000   // prefix operators that apply to one operand, brackets in between included
 	MaxBinders = 2_000   // local, function, if, assert, error, import and for inside each other; names of one local
 	MaxLinks   = 20_000  // operators, calls, indexes and fields chained in one expression
+	MaxTokens  = 1_000_000
+	// MaxWork bounds a cost of the parser that grows with two things at once: it keeps for each link of a chain the set of
+	// variables that occur below. The work of an expression is its links times the variables in it.
+	MaxWork = 4_000_000
 )
 
 // Error is a limit that a source exceeds, and where.
@@ -40,12 +40,19 @@ func Check(source string) error {
 	s.open('(')
 	for {
 		token := s.lexer.next()
-		if token.kind == end {
-			return nil
+		limit := s.take(token)
+		switch {
+		case s.tokens > MaxTokens:
+			limit = fmt.Sprintf("the source has more than %d tokens; import large data from a .json file", MaxTokens)
+		case s.work > MaxWork:
+			limit = "too many variables occur below too many operators, calls and brackets here; split the expression into several"
 		}
-		if limit := s.take(token); limit != "" {
+		if limit != "" {
 			line, column := position(source, token.offset)
 			return &Error{line, column, limit}
+		}
+		if token.kind == end {
+			return nil
 		}
 	}
 }
@@ -56,7 +63,10 @@ type scanner struct {
 	levels []level // one for each open bracket, and one for the file
 	marks  []path  // where a local or assert began whose ";" has not come yet, over all levels
 	path   path
-	run    int  // prefix operators since the last operand
+	run    int // prefix operators since the last operand
+	names  int // an upper bound of the names that are bound so far
+	work   int
+	tokens int
 	fresh  bool // the last token began a field, an element or an argument
 }
 
@@ -71,13 +81,18 @@ type level struct {
 	marks   int  // len(marks) then
 	links   int  // chain links of the current expression
 	below   int  // height of the tallest group in the current expression
+	words   int  // variables in the current expression, at least
 	tallest int  // height of the tallest expression that has ended
+	all     int  // words of the expressions that have ended
 }
 
 func (s *scanner) take(t token) (limit string) {
 	fresh := s.fresh
 	s.fresh = false
+	s.tokens++
 	switch t.kind {
+	case end:
+		s.endExpression()
 	case opening:
 		return s.open(t.text[0])
 	case closing:
@@ -104,7 +119,7 @@ func (s *scanner) open(bracket byte) string {
 	}
 	outer := s.path
 	if len(s.levels) > 0 {
-		if limit := s.link(); limit != "" {
+		if limit := s.link(1); limit != "" {
 			return limit
 		}
 	}
@@ -119,21 +134,26 @@ func (s *scanner) close() {
 	if len(s.levels) == 1 {
 		return // a stray bracket: the parser will say so
 	}
-	closed := s.top()
-	height := max(closed.tallest, closed.links+closed.below) + 1
+	s.endExpression()
+	closed := *s.top()
 	s.path = closed.outer
 	s.marks = s.marks[:closed.marks]
 	s.run = 0
 	s.levels = s.levels[:len(s.levels)-1]
-	s.top().below = max(s.top().below, height)
+	s.top().below = max(s.top().below, closed.tallest+1)
+	s.top().words += closed.all
 }
 
 func (s *scanner) comma() string {
-	l := s.top()
 	s.endExpression()
+	l := s.top()
+	if l.bracket == '(' {
+		s.names++ // maybe a parameter
+	}
 	if len(s.marks) > l.marks { // between two names of a local
 		mark := &s.marks[len(s.marks)-1]
 		mark.binders++
+		s.names++
 		s.path = *mark
 		return s.binders()
 	}
@@ -153,28 +173,36 @@ func (s *scanner) semicolon() {
 
 func (s *scanner) endExpression() {
 	l := s.top()
+	const always = 3 // std, self and $
+	s.work += (l.links + 1) * min(l.words, s.names+always)
 	l.tallest = max(l.tallest, l.links+l.below)
-	l.links, l.below, s.run = 0, 0, 0
+	l.all += l.words
+	l.links, l.below, l.words, s.run = 0, 0, 0, 0
 }
 
 func (s *scanner) operators(text string) string {
+	links := 1
 	for i := range len(text) {
 		switch text[i] {
 		case '!', '-', '+', '~':
 			s.run++
+			if i > 0 { // an operator of its own
+				links++
+			}
 		default:
 			s.run = 0
 		}
 	}
+	s.tokens += links - 1
 	if s.path.prefixes+s.run > MaxPrefix {
 		return fmt.Sprintf("more than %d prefix operators apply to one operand here", MaxPrefix)
 	}
-	return s.link()
+	return s.link(links)
 }
 
-func (s *scanner) link() string {
+func (s *scanner) link(n int) string {
 	l := s.top()
-	l.links++
+	l.links += n
 	if l.links+l.below > MaxLinks {
 		return fmt.Sprintf("more than %d operators, calls and indexes are chained in one expression here", MaxLinks)
 	}
@@ -185,14 +213,17 @@ func (s *scanner) word(text string, fresh bool) string {
 	switch text {
 	case "local", "assert":
 		s.path.binders++
+		s.names++
 		if !fresh || s.top().bracket != '{' { // in front of a field they end with a comma
 			s.marks = append(s.marks, path{s.path.binders, s.path.prefixes + s.run})
 		}
 	case "function", "if", "error", "import", "importstr", "importbin", "for":
 		s.path.binders++
+		s.names++
 	case "then", "else", "in":
 	default:
 		s.run = 0
+		s.top().words++
 		return ""
 	}
 	s.path.prefixes += s.run

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -13,6 +14,25 @@ import (
 )
 
 func repeat(text string, n int) string { return strings.Repeat(text, n) }
+
+// names binds a0, a1 and so on; sum adds them up.
+func names(n int) string {
+	var b strings.Builder
+	b.WriteString("local f = 1")
+	for i := range n {
+		fmt.Fprintf(&b, ", a%d = 1", i)
+	}
+	return b.String()
+}
+
+func sum(n int) string {
+	var b strings.Builder
+	b.WriteString("f")
+	for i := range n {
+		fmt.Fprintf(&b, " + a%d", i)
+	}
+	return b.String()
+}
 
 func TestCheck_Limits(t *testing.T) {
 	cases := map[string]struct {
@@ -61,6 +81,14 @@ func TestCheck_Limits(t *testing.T) {
 		"an unterminated comment":     {"/*" + repeat("[", 5000), "", ""},
 		"an unterminated block":       {"|||\n  a\n" + repeat("[", 5000), "", ""},
 		"a character outside Jsonnet": {"\x00" + repeat("[", 5000), "", ""},
+		"names under a chain":         {names(1900) + "; " + sum(1900) + repeat(" + 1", 17_000), "too many variables", "the parser keeps them for each link"},
+		"names in many brackets":      {names(1500) + "; " + repeat(repeat("[", 990)+sum(1500)+repeat("]", 990)+",", 300), "too many variables", "the parser keeps them for each bracket"},
+		"parameters under a chain":    {"function(" + repeat("a, ", 50_000) + ") [" + repeat("a, ", 50_000) + "]" + repeat("[0]", 10_000), "too many variables", ""},
+		"many operators and a name":   {"[" + repeat(repeat("!", 900)+"a, ", 1200) + "]", "1000000 tokens", ""},
+		"a large array":               {"[" + repeat("1,", 400_000) + "]", "", ""},
+		"too large an array":          {"[" + repeat("1,", 600_000) + "]", "1000000 tokens", ""},
+		"a large library":             {names(300) + "; {" + repeat("f(a, b): a0 + g(a, b) + { x: a1, y: $.f(a2) }, ", 12_000) + "}", "", "expressions are small"},
+		"a long sum of objects":       {names(100) + "; " + repeat("{ a: a0, b: a1 + 1, c: f(a2) } + ", 5_000) + "{}", "", ""},
 		"invalid UTF-8":               {"'é\xff'", "1:4 the source is not valid UTF-8", ""},
 		"a replacement character":     {"'\ufffd'", "", "it is what it is"},
 		"nothing":                     {"", "", ""},

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/stagewright/stagewright/internal/flags"
 )
 
 // config is what the flags set. Its fields hold the defaults until then.
@@ -41,6 +43,7 @@ type limitConfig struct {
 	timeout       time.Duration
 	maxConcurrent int
 	maxStack      int
+	maxMemory     flags.Bytes
 }
 
 type operatorConfig struct {
@@ -108,7 +111,7 @@ func defaults() *config {
 		jsonnet:       serverConfig{"127.0.0.1", "8080", 10 * time.Second, 10 * time.Second},
 		management:    serverConfig{"127.0.0.1", "8081", 10 * time.Second, 10 * time.Second},
 		endpoint:      "jsonnet",
-		limits:        limitConfig{timeout: 5 * time.Second, maxConcurrent: defaultMaxConcurrent(), maxStack: 500},
+		limits:        limitConfig{timeout: 5 * time.Second, maxConcurrent: defaultMaxConcurrent(), maxStack: 500, maxMemory: 512 << 20},
 		shutdownDelay: 5 * time.Second,
 		logFormat:     "json",
 		logLevel:      "info",
@@ -160,6 +163,9 @@ func (c *config) validate() error {
 		notNegative("max-concurrent-evals", c.limits.maxConcurrent),
 		notNegative("max-stack", c.limits.maxStack),
 		notNegative("shutdown-delay", c.shutdownDelay),
+		notEmpty("snippet", c.snippets.files),
+		notEmpty("snippet-directory", c.snippets.directories),
+		notEmpty("library-path", c.snippets.libraries),
 		c.operator.validate(),
 	)
 }
@@ -229,6 +235,14 @@ func notNegative[N int | int64 | time.Duration](flag string, value N) error {
 	return fmt.Errorf("--%s %v is negative", flag, value)
 }
 
+// notEmpty refuses what an unset variable in a shell or a template leaves: an empty path would be the working directory.
+func notEmpty(flag string, paths []string) error {
+	if slices.Contains(paths, "") {
+		return fmt.Errorf("--%s is empty; write . for the working directory", flag)
+	}
+	return nil
+}
+
 func endpointPath(path string) error {
 	if strings.ContainsAny(path, "?#%") || strings.Contains(strings.Trim(path, "/"), "//") {
 		return fmt.Errorf("--jsonnet-endpoint-path %q is not a path of plain segments, such as jsonnet or api/jsonnet", path)
@@ -248,10 +262,10 @@ func externals(flags, environment []string) (map[string]string, error) {
 			variables[name] = value
 		}
 	}
-	for _, entry := range flags {
+	for i, entry := range flags {
 		name, value, ok := strings.Cut(entry, "=")
-		if !ok || name == "" {
-			return nil, fmt.Errorf("--ext-var %q is not of the form KEY=VALUE", name)
+		if !ok || name == "" { // what is there may be a secret
+			return nil, fmt.Errorf("--ext-var number %d is not of the form KEY=VALUE", i+1)
 		}
 		variables[name] = value
 	}

@@ -63,6 +63,7 @@ func (c *config) limitFlags() flags.Group {
 	return flags.Group{Title: "Evaluation limits", Flags: []flags.Flag{
 		{Name: "evaluation-timeout", Target: &c.limits.timeout, Help: "limit for one Jsonnet evaluation; 0 disables"},
 		{Name: "max-concurrent-evals", Target: &c.limits.maxConcurrent, DefaultText: defaultMaxConcurrentText, Help: "evaluations in flight; excess requests get 503; 0 disables"},
+		{Name: "max-evaluation-memory", Target: &c.limits.maxMemory, Help: "memory that one evaluation may hold; all evaluations together may hold half of GOMEMLIMIT, or of the container's limit, and get 503 beyond that; 0 disables"},
 		{Name: "max-stack", Target: &c.limits.maxStack, Help: "Jsonnet call-stack depth; 0 uses the evaluator default"},
 	}}
 }

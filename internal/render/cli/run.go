@@ -9,14 +9,13 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 
 	"github.com/stagewright/stagewright/internal/flags"
 	"github.com/stagewright/stagewright/internal/jsonnet"
+	"github.com/stagewright/stagewright/internal/jsonnet/eval"
 	"github.com/stagewright/stagewright/internal/jsonnet/files"
-	"github.com/stagewright/stagewright/internal/jsonnet/gojsonnet"
 	"github.com/stagewright/stagewright/internal/render/server"
 	"github.com/stagewright/stagewright/internal/render/snippets"
 	"github.com/stagewright/stagewright/internal/version"
@@ -27,13 +26,6 @@ const (
 	exitSuccess = 0
 	exitFailure = 1
 	exitMisuse  = 2
-)
-
-// What the process keeps in memory, in bytes.
-const (
-	resultCacheBytes         = 128 << 20
-	fileCacheBytes           = 64 << 20
-	representationCacheBytes = 64 << 20
 )
 
 // maxTraceBytes bounds a std.trace message in the log.
@@ -102,7 +94,8 @@ type renderer struct {
 
 // assemble makes the program and binds its listeners, all of them before anything is served.
 func (c *config) assemble(ctx context.Context, variables map[string]string, logger *slog.Logger) (*renderer, error) {
-	store := files.NewStore(fileCacheBytes)
+	memory := planMemory(memoryLimit(logger))
+	store := files.NewStore(memory.files)
 	catalog, err := snippets.NewCatalog(store, snippets.Config{
 		Files: c.snippets.files, Directories: c.snippets.directories, Libraries: c.snippets.libraries,
 	})
@@ -110,19 +103,22 @@ func (c *config) assemble(ctx context.Context, variables map[string]string, logg
 		return nil, err
 	}
 	engine := jsonnet.NewEngine(jsonnet.Config{
-		Evaluator: gojsonnet.New(2 * runtime.GOMAXPROCS(0)),
+		Evaluator: eval.New(eval.Options{
+			ProgramCacheBytes: memory.programs, Memory: memory.pool(),
+		}),
 		Limits: jsonnet.Limits{
 			Timeout:       c.limits.timeout,
 			MaxConcurrent: c.limits.maxConcurrent,
 			MaxStack:      c.limits.maxStack,
-			CacheBytes:    resultCacheBytes,
+			MaxMemory:     int64(c.limits.maxMemory),
+			CacheBytes:    memory.results,
 		},
 		External: bindings(variables),
 		Trace:    traceTo(logger),
 	})
 	endpoint := server.Endpoint{
 		Path: strings.Trim(c.endpoint, "/"), Snippets: catalog, Evaluator: engine,
-		CacheBytes: representationCacheBytes, WriteTimeout: c.jsonnet.writeTimeout, Logger: logger,
+		CacheBytes: memory.representations, WriteTimeout: c.jsonnet.writeTimeout, Logger: logger,
 	}
 	r := &renderer{readiness: &server.Readiness{}, shutdownDelay: c.shutdownDelay, logger: logger}
 	r.jsonnet, err = c.jsonnet.listen(ctx, "jsonnet", "", endpoint.Handler(), logger)
@@ -184,7 +180,7 @@ func (s serverConfig) listen(
 	ctx context.Context, name, prefix string, handler http.Handler, logger *slog.Logger,
 ) (*server.Server, error) {
 	bound, err := server.Listen(ctx, server.Options{
-		Name: name, Address: net.JoinHostPort(s.address, s.port), Handler: handler,
+		Name: name, Address: net.JoinHostPort(strings.Trim(s.address, "[]"), s.port), Handler: handler,
 		ReadTimeout: s.readTimeout, WriteTimeout: s.writeTimeout, Logger: logger,
 	})
 	if err != nil {

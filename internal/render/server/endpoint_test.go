@@ -23,8 +23,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stagewright/stagewright/internal/jsonnet"
+	"github.com/stagewright/stagewright/internal/jsonnet/eval"
 	"github.com/stagewright/stagewright/internal/jsonnet/files"
-	"github.com/stagewright/stagewright/internal/jsonnet/gojsonnet"
 	"github.com/stagewright/stagewright/internal/render/server"
 	"github.com/stagewright/stagewright/internal/render/snippets"
 )
@@ -72,7 +72,7 @@ func serve(t *testing.T, contents map[string]string, options ...option) *fixture
 		t.Fatal(err)
 	}
 	f := &fixture{t: t, directory: directory, log: &bytes.Buffer{}}
-	f.engine = jsonnet.NewEngine(jsonnet.Config{Evaluator: gojsonnet.New(2), Limits: s.limits, External: s.external})
+	f.engine = jsonnet.NewEngine(jsonnet.Config{Evaluator: eval.New(eval.Options{}), Limits: s.limits, External: s.external})
 	if s.evaluator == nil {
 		s.evaluator = f.engine
 	}
@@ -570,7 +570,7 @@ func TestEndpoint_BadSnippets(t *testing.T) {
 		"fifo":      {422, server.CodeEvaluationFailed, "not a regular file", "fifo/main.jsonnet:1:1"},
 		"device":    {422, server.CodeEvaluationFailed, "it is outside", "device/main.jsonnet:1:1"},
 		"nested":    {422, server.CodeEvaluationFailed, "1000 brackets", "nested/main.jsonnet:1:1001"},
-		"library":   {422, server.CodeEvaluationFailed, "nested.libsonnet:1:3001 more than 1000 brackets", "library/main.jsonnet:1:1"},
+		"library":   {422, server.CodeEvaluationFailed, "nested.libsonnet:1:3001 more than 1000 brackets", "nested.libsonnet:1:3001"},
 		"utf8":      {422, server.CodeEvaluationFailed, "not valid UTF-8", "utf8/main.jsonnet:1:2"},
 		"binary":    {422, server.CodeEvaluationFailed, "Could not lex the character", "binary/main.jsonnet:1:1"},
 		"blank":     {422, server.CodeEvaluationFailed, "Unexpected end of file", "blank/main.jsonnet:1:1"},

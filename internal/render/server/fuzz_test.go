@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stagewright/stagewright/internal/jsonnet"
+	"github.com/stagewright/stagewright/internal/jsonnet/eval"
 	"github.com/stagewright/stagewright/internal/jsonnet/files"
-	"github.com/stagewright/stagewright/internal/jsonnet/gojsonnet"
 	"github.com/stagewright/stagewright/internal/render/server"
 	"github.com/stagewright/stagewright/internal/render/snippets"
 )
@@ -41,7 +41,7 @@ func fuzzed(f *testing.F) (handler http.Handler, directory string) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	engine := jsonnet.NewEngine(jsonnet.Config{Evaluator: gojsonnet.New(1), Limits: jsonnet.Limits{CacheBytes: 1 << 20}})
+	engine := jsonnet.NewEngine(jsonnet.Config{Evaluator: eval.New(eval.Options{}), Limits: jsonnet.Limits{CacheBytes: 1 << 20}})
 	return server.Endpoint{
 		Path: "jsonnet", Snippets: catalog, Evaluator: engine, CacheBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler),
 	}.Handler(), directory

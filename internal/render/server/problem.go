@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 
 	"github.com/stagewright/stagewright/internal/jsonnet"
 )
@@ -111,7 +112,8 @@ var codeOf = map[jsonnet.Reason]Code{
 
 // limitFlag is the flag that sets the limit an evaluation exceeded.
 var limitFlag = map[jsonnet.Reason]string{
-	jsonnet.StackExceeded: "--max-stack",
+	jsonnet.StackExceeded:            "--max-stack",
+	jsonnet.EvaluationMemoryExceeded: "--max-evaluation-memory",
 }
 
 // maxTraceFrames bounds a trace to the innermost frames: a recursion has as many as the stack limit allows.
@@ -131,7 +133,10 @@ func evaluationProblem(err *jsonnet.Error) *ProblemError {
 		for _, frame := range err.Frames[:min(len(err.Frames), maxTraceFrames)] {
 			complaint.Trace = append(complaint.Trace, Place{frame.File, frame.Line, frame.Column, frame.Function})
 		}
-		if len(complaint.Trace) > 0 {
+		switch {
+		case err.At != nil: // the message begins with the place
+			complaint.File, complaint.Line, complaint.Column = err.At.File, err.At.Line, err.At.Column
+		case len(complaint.Trace) > 0:
 			at := complaint.Trace[0]
 			complaint.File, complaint.Line, complaint.Column = at.File, at.Line, at.Column
 			problem.Detail = fmt.Sprintf("%s:%d:%d: %s", at.File, at.Line, at.Column, err.Message)
@@ -151,7 +156,7 @@ type handlerFunc func(w http.ResponseWriter, r *http.Request) error
 // messages of evaluations are logged, because both may hold secrets.
 func handle(logger *slog.Logger, handler handlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := handler(w, r)
+		err := safely(handler, w, r)
 		if err == nil {
 			return
 		}
@@ -176,6 +181,16 @@ func handle(logger *slog.Logger, handler handlerFunc) http.Handler {
 		logger.Log(r.Context(), level, "request failed", attributes...)
 		problem.write(w, r)
 	})
+}
+
+// safely turns a panic into an error, so that it is answered and logged.
+func safely(handler handlerFunc, w http.ResponseWriter, r *http.Request) (err error) {
+	defer func() {
+		if crash := recover(); crash != nil && crash != http.ErrAbortHandler { //nolint:errorlint // a sentinel, not an error
+			err = fmt.Errorf("panic: %v\n%s", crash, debug.Stack())
+		}
+	}()
+	return handler(w, r)
 }
 
 func (p *ProblemError) write(w http.ResponseWriter, r *http.Request) {

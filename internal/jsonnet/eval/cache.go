@@ -1,0 +1,58 @@
+package eval
+
+import (
+	"crypto/sha256"
+	"runtime"
+
+	"github.com/stagewright/stagewright/internal/jsonnet"
+	"github.com/stagewright/stagewright/internal/jsonnet/eval/vm"
+	"github.com/stagewright/stagewright/internal/jsonnet/lru"
+)
+
+// defaultCacheBytes is the size of a program cache whose size is not given.
+const defaultCacheBytes = 64 << 20
+
+// programKey is what a program depends on: its name, which errors and std.thisFile show, and its content.
+type programKey struct {
+	name string
+	sum  [sha256.Size]byte
+}
+
+// programCache keeps compiled programs.
+type programCache struct {
+	programs *lru.Cache[programKey, *vm.Program]
+}
+
+func newProgramCache(limit int64) programCache {
+	if limit == 0 {
+		limit = defaultCacheBytes
+	}
+	return programCache{lru.New[programKey, *vm.Program](limit)}
+}
+
+func keyOf(src *jsonnet.Source) programKey { return programKey{name: src.Name, sum: src.Sum} }
+
+// find returns a program, or nil.
+func (c programCache) find(src *jsonnet.Source) *vm.Program {
+	p, _ := c.programs.Get(keyOf(src))
+	return p
+}
+
+// add keeps a program. Two evaluations may have compiled the same file at once; the first one's work is lost.
+func (c programCache) add(src *jsonnet.Source, p *vm.Program) { c.programs.Put(keyOf(src), p, p.Bytes) }
+
+// collector runs garbage collections for the meters of all evaluations. One that waited for another's collection to end
+// still runs its own, because the other one may have begun before its samples were taken.
+type collector struct{}
+
+func (collector) collect(stop <-chan struct{}) {
+	done := make(chan struct{})
+	go func() {
+		runtime.GC()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-stop:
+	}
+}

@@ -1,0 +1,198 @@
+package vm
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// String is Jsonnet's string: valid UTF-8, indexed by code point. A concatenation is kept as a pair until its text is
+// needed, so that building a string in a loop takes linear time.
+type String struct {
+	flat        string
+	left, right *String // both set while the text has not been needed
+	size        int     // bytes
+	runes       int     // code points, -1 while unknown
+	marks       []int32 // byte offset of every markStep-th code point, made on first use
+}
+
+// markStep is the distance in code points of the offsets remembered for indexing.
+const markStep = 64
+
+// concatLimit is the size in bytes up to which a concatenation is made at once.
+const concatLimit = 48
+
+// MaxString is the longest string in bytes, whatever the budget; it keeps sizes from overflowing.
+const MaxString = 1 << 40
+
+// Str makes a string of valid UTF-8.
+func Str(s string) *String {
+	return &String{flat: s, size: len(s), runes: -1}
+}
+
+// Text makes a string of any bytes; what is not UTF-8 becomes U+FFFD, byte by byte.
+func Text(s string) *String {
+	if !utf8.ValidString(s) {
+		s = string([]rune(s))
+	}
+	return Str(s)
+}
+
+// Freeze makes a string safe to share: nothing about it is computed later.
+func (s *String) Freeze() *String {
+	s.runes = utf8.RuneCountInString(s.flat)
+	if s.runes != s.size {
+		s.mark()
+	}
+	return s
+}
+
+// Size is the length in bytes.
+func (s *String) Size() int { return s.size }
+
+// Text is the string's text. It makes the machine account for a text that is put together now.
+func (m *Machine) Text(s *String) string {
+	if s.right != nil {
+		m.flatten(s)
+	}
+	return s.flat
+}
+
+// copyStep is how much text is copied between two looks at the stop flag.
+const copyStep = 1 << 20
+
+// WriteText appends s to b in steps that can be stopped.
+func (m *Machine) WriteText(b *strings.Builder, s string) {
+	for len(s) > copyStep {
+		m.Tick()
+		b.WriteString(s[:copyStep])
+		s = s[copyStep:]
+	}
+	b.WriteString(s)
+}
+
+func (m *Machine) flatten(s *String) {
+	m.Demand(int64(s.size))
+	var b strings.Builder
+	b.Grow(s.size)
+	todo := make([]*String, 0, 32)
+	for cur := s; ; {
+		for cur.right != nil {
+			todo = append(todo, cur.right)
+			cur = cur.left
+		}
+		m.WriteText(&b, cur.flat)
+		if len(todo) == 0 {
+			break
+		}
+		cur = todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		m.Tick()
+	}
+	s.flat, s.left, s.right = b.String(), nil, nil
+	m.newString(s)
+}
+
+// Length is the number of code points.
+func (m *Machine) Length(s *String) int {
+	if s.runes < 0 {
+		s.runes = utf8.RuneCountInString(m.Text(s))
+	}
+	return s.runes
+}
+
+// IsASCII reports whether code points and bytes are the same in s.
+func (m *Machine) IsASCII(s *String) bool { return m.Length(s) == s.size }
+
+// Offset is the byte offset of code point i, for 0 <= i <= Length.
+func (m *Machine) Offset(s *String, i int) int {
+	if m.IsASCII(s) {
+		return i
+	}
+	text := m.Text(s)
+	if s.marks == nil {
+		s.mark()
+	}
+	if i >= s.runes {
+		return s.size
+	}
+	at := int(s.marks[i/markStep])
+	for range i % markStep {
+		_, w := utf8.DecodeRuneInString(text[at:])
+		at += w
+	}
+	return at
+}
+
+func (s *String) mark() {
+	s.marks = make([]int32, 0, s.runes/markStep+1)
+	n := 0
+	for at := range s.flat {
+		if n%markStep == 0 {
+			s.marks = append(s.marks, int32(at))
+		}
+		n++
+	}
+}
+
+// Substring is the text of code points from up to to, for 0 <= from <= to <= Length.
+func (m *Machine) Substring(s *String, from, to int) *String {
+	start := m.Offset(s, from)
+	end := m.Offset(s, to)
+	text := m.Text(s)[start:end]
+	if len(text) < s.size/4 {
+		// A small part must not keep a large text alive.
+		text = strings.Clone(text)
+	}
+	return m.newString(&String{flat: text, size: len(text), runes: to - from})
+}
+
+// ConcatStrings puts two strings together.
+func (m *Machine) ConcatStrings(a, b *String, pos *Pos) *String {
+	switch {
+	case a.size == 0:
+		return b
+	case b.size == 0:
+		return a
+	}
+	size := a.size + b.size
+	runes := -1
+	if a.runes >= 0 && b.runes >= 0 {
+		runes = a.runes + b.runes
+	}
+	if size > concatLimit {
+		m.DemandString(int64(size), pos)
+		return m.newString(&String{left: a, right: b, size: size, runes: runes})
+	}
+	return m.newString(&String{flat: m.Text(a) + m.Text(b), size: size, runes: runes})
+}
+
+func (m *Machine) newString(s *String) *String {
+	if m.meter.Count(int64(96 + len(s.flat))) {
+		sample(m, s)
+	}
+	return s
+}
+
+// Made makes a string of a text that was just put together, which must be valid UTF-8, and counts it.
+func (m *Machine) Made(text string) *String {
+	return m.newString(&String{flat: text, size: len(text), runes: -1})
+}
+
+// EqualStrings compares two strings.
+func (m *Machine) EqualStrings(a, b *String) bool {
+	return a == b || a.size == b.size && m.Text(a) == m.Text(b)
+}
+
+// CompareStrings orders two strings by code point, which is the order of their UTF-8.
+func (m *Machine) CompareStrings(a, b *String) int {
+	return strings.Compare(m.Text(a), m.Text(b))
+}
+
+// Frozen is the text of a string that Freeze was called on.
+func (s *String) Frozen() string { return s.flat }
+
+// ValidText is s with what is not UTF-8 replaced.
+func ValidText(s string) string { return Text(s).flat }
+
+// Count counts a string that Str has made.
+func (m *Machine) Count(s *String) { m.newString(s) }
