@@ -107,13 +107,23 @@ func causeOf(ctx context.Context) *jsonnet.Error {
 	}
 }
 
-// program finds a program in the cache or compiles it. The parser cannot be stopped: an evaluation that ends meanwhile
-// leaves it behind, to finish for the cache's sake. No more than one compilation for each processor runs at a time, so
-// that what is left behind cannot pile up.
+// quickBytes is the size up to which a source takes the parser about as long as an evaluation may take to stop.
+const quickBytes = 8 << 10
+
+// program finds a program in the cache or compiles it. The parser cannot be stopped, so an evaluation does not wait for
+// it with a longer source: one that ends meanwhile leaves the parser behind, to finish for the cache's sake. No more than
+// one such compilation for each processor runs at a time, so that what is left behind cannot pile up.
 func (r *evaluation) program(src *jsonnet.Source) (*vm.Program, error) {
 	e := r.evaluator
 	if p := e.programs.find(src); p != nil {
 		return p, nil
+	}
+	if len(src.Content) <= quickBytes {
+		p, err := e.compile(src)
+		if err == nil {
+			e.programs.add(src, p)
+		}
+		return p, err
 	}
 	select {
 	case e.compiling <- struct{}{}:
@@ -193,7 +203,7 @@ func asError(err error) *jsonnet.Error {
 // resolve asks the job's importer.
 func (r *evaluation) resolve(ctx context.Context, file, name string) (*jsonnet.Source, error) {
 	if r.job.Importer == nil {
-		return nil, fmt.Errorf("import not available %v", name) //nolint:err113 // the text is shown to the author
+		return nil, fmt.Errorf("import not available %v", name)
 	}
 	src, err := r.job.Importer.Import(ctx, r.sources[file], name)
 	if err != nil {

@@ -1,88 +1,5 @@
 package vm
 
-import "slices"
-
-// Hide is the visibility of a field.
-type Hide uint8
-
-// The visibilities of a field: "::", ":" and ":::".
-const (
-	Hidden Hide = iota
-	Inherit
-	Visible
-)
-
-// Field is a field of a Shape.
-type Field struct {
-	Hide Hide
-	Plus bool // "+:", the value is added to that of super
-	Body *Code
-	Pos  *Pos // of the body, for a Plus field
-}
-
-// Shape is the names and fields of a layer. The shape of a literal with constant names is part of the program.
-type Shape struct {
-	Names  []string
-	Fields []Field
-	index  map[string]int32
-	order  []int32 // all fields by name
-	lit    *ObjectLit
-	shown  []string // the visible names in order
-	hidden bool     // some fields are hidden
-}
-
-// indexFrom is the number of fields from which a map finds a name faster than looking at each.
-const indexFrom = 9
-
-// NewShape makes a shape. The slices are not copied.
-func NewShape(names []string, fields []Field, lit *ObjectLit) *Shape {
-	s := &Shape{Names: names, Fields: fields, lit: lit}
-	if len(names) >= indexFrom {
-		s.index = make(map[string]int32, len(names))
-		for i, name := range names {
-			s.index[name] = int32(i)
-		}
-	}
-	s.order = make([]int32, len(names))
-	for i := range names {
-		s.order[i] = int32(i)
-	}
-	slices.SortFunc(s.order, func(a, b int32) int {
-		switch {
-		case names[a] < names[b]:
-			return -1
-		case names[a] > names[b]:
-			return 1
-		}
-		return 0
-	})
-	s.shown = make([]string, 0, len(names))
-	for _, i := range s.order {
-		if fields[i].Hide == Hidden {
-			s.hidden = true
-			continue
-		}
-		s.shown = append(s.shown, names[i])
-	}
-	return s
-}
-
-// Find returns the number of a field, or -1.
-func (s *Shape) Find(name string) int {
-	if s.index != nil {
-		if i, ok := s.index[name]; ok {
-			return int(i)
-		}
-		return -1
-	}
-	for i := range s.Names {
-		if s.Names[i] == name {
-			return i
-		}
-	}
-	return -1
-}
-
 // layer is what one object literal contributes to an object.
 type layer struct {
 	shape *Shape
@@ -115,12 +32,6 @@ type Object struct {
 type binding struct {
 	frame  *Frame
 	values []Value
-}
-
-// nameTable is the fields of an object with several layers.
-type nameTable struct {
-	shown []string
-	all   map[string]Hide
 }
 
 func (m *Machine) newObject(shape *Shape, env *Frame) *Object {
@@ -378,88 +289,6 @@ func (m *Machine) CheckAsserts(o *Object, pos *Pos) {
 			m.leave(size, depth)
 		}
 	}
-}
-
-// Names returns the visible names in order. The slice is not to be changed.
-func (m *Machine) Names(o *Object) []string {
-	if o.size == 1 {
-		return o.own.shape.shown
-	}
-	return m.table(o).shown
-}
-
-// AllNames returns the names in order, hidden ones included. The slice is not to be changed.
-func (m *Machine) AllNames(o *Object) []string {
-	all := m.visibility(o)
-	names := make([]string, 0, len(all))
-	m.charge(int64(16 * len(all)))
-	for name := range all {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// Visibility reports whether the object has a field and whether it is hidden.
-func (m *Machine) Visibility(o *Object, name string) (hide Hide, ok bool) {
-	if o.size == 1 {
-		n := o.own.shape.Find(name)
-		if n < 0 {
-			return Hidden, false
-		}
-		return o.own.shape.Fields[n].Hide, true
-	}
-	hide, ok = m.table(o).all[name]
-	return hide, ok
-}
-
-func (m *Machine) visibility(o *Object) map[string]Hide { return m.table(o).all }
-
-func (m *Machine) table(o *Object) *nameTable {
-	if o.names != nil {
-		return o.names
-	}
-	layers := m.flat(o)
-	var units []*layer
-	for i := 0; i < len(layers); i++ {
-		units = append(units, layers[i])
-		if layers[i].shape == nil {
-			i += layers[i].extra.span
-		}
-	}
-	all := map[string]Hide{}
-	for i := len(units) - 1; i >= 0; i-- {
-		m.Tick()
-		u := units[i]
-		if u.shape == nil {
-			for name, h := range u.extra.retained {
-				mergeHide(all, name, h)
-			}
-			continue
-		}
-		for n, name := range u.shape.Names {
-			mergeHide(all, name, u.shape.Fields[n].Hide)
-		}
-	}
-	shown := make([]string, 0, len(all))
-	for name, h := range all {
-		if h != Hidden {
-			shown = append(shown, name)
-		}
-	}
-	slices.Sort(shown)
-	m.charge(int64(64 + 64*len(all)))
-	o.names = &nameTable{shown: shown, all: all}
-	return o.names
-}
-
-func mergeHide(all map[string]Hide, name string, h Hide) {
-	if h == Inherit {
-		if _, ok := all[name]; ok {
-			return
-		}
-	}
-	all[name] = h
 }
 
 func duplicateField(name string) string {
