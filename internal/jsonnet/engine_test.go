@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stagewright/stagewright/internal/jsonnet"
 )
@@ -320,5 +321,51 @@ func TestEvaluate_BoundsTraces(t *testing.T) {
 	}
 	if heard != 1000 {
 		t.Errorf("%d traces were heard, want 1000", heard)
+	}
+}
+
+// TestEvaluate_OneResultForAllArgumentsOfNoFunction: a query that has no effect must not cost an evaluation.
+func TestEvaluate_OneResultForAllArgumentsOfNoFunction(t *testing.T) {
+	e := engine(evaluator{func(_ context.Context, job jsonnet.Job) (string, error) {
+		job.ArgumentsIgnored()
+		return job.Entry.Content, nil
+	}}, jsonnet.Limits{})
+	w := &workspace{}
+	for i := range 5 {
+		if got := ask(t, e, w, fmt.Sprint(i)); got != "0" {
+			t.Errorf("got %s", got)
+		}
+	}
+	if got := e.Counters().Evaluations; got != 1 {
+		t.Errorf("%d evaluations, want 1", got)
+	}
+	w.version.Add(1)
+	if got := ask(t, e, w, "x"); got != "1" {
+		t.Errorf("after an edit: %s", got)
+	}
+}
+
+func TestEvaluate_StartsNothingForWhoHasLeft(t *testing.T) {
+	e, w := engine(evaluator{}, jsonnet.Limits{}), &workspace{}
+	ask(t, e, w, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 5 {
+		if _, err := e.Evaluate(ctx, jsonnet.Request{Program: w}); !errors.Is(err, context.Canceled) {
+			t.Errorf("error = %v", err)
+		}
+	}
+	if got := e.Counters(); got.Evaluations != 1 || got.InFlight != 0 {
+		t.Errorf("counters = %+v", got)
+	}
+}
+
+func TestEvaluate_CutsLongMessages(t *testing.T) {
+	e := engine(evaluator{func(context.Context, jsonnet.Job) (string, error) {
+		return "", &jsonnet.Error{Reason: jsonnet.EvaluationFailed, Message: strings.Repeat("é", 1<<20)}
+	}}, jsonnet.Limits{})
+	_, err := e.Evaluate(t.Context(), jsonnet.Request{Program: &workspace{}})
+	if n := len(err.Error()); n > 9<<10 || !utf8.ValidString(err.Error()) {
+		t.Errorf("a message of %d bytes", n)
 	}
 }

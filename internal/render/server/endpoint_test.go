@@ -397,7 +397,7 @@ func TestEndpoint_Arguments(t *testing.T) {
 
 func TestEndpoint_Negotiation(t *testing.T) {
 	f := serve(t, map[string]string{
-		"snippets/o/main.jsonnet":    "{ b: [1, 'yes', 1.5, 1e20], a: 'two\\nlines\\n', z: null, n: -3, y: '012' }",
+		"snippets/o/main.jsonnet":    "{ b: [1, 'yes', 1.5, 1e20, 1e-7, 9007199254740993], a: 'two\\nlines\\n', z: null, n: -3, y: '012' }",
 		"snippets/a/main.jsonnet":    "[{ a: 1 }, 'x', []]",
 		"snippets/none/main.jsonnet": "[]",
 		"snippets/s/main.jsonnet":    "'plain <text> \\u20ac\\n'",
@@ -407,7 +407,7 @@ func TestEndpoint_Negotiation(t *testing.T) {
 		asYAML = "application/yaml"
 		asText = "text/plain; charset=utf-8"
 	)
-	object := "a: |\n  two\n  lines\nb:\n  - 1\n  - \"yes\"\n  - 1.5\n  - 1e+20\n\"n\": -3\n\"y\": \"012\"\nz: null\n"
+	object := "a: |\n  two\n  lines\nb:\n  - 1\n  - \"yes\"\n  - 1.5\n  - 100000000000000000000\n  - 9.9999999999999995e-08\n  - 9007199254740992\n\"n\": -3\n\"y\": \"012\"\nz: null\n"
 	cases := map[string]struct {
 		snippet, accept string
 		contentType     string // "" for 406

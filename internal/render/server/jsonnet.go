@@ -84,7 +84,7 @@ func (h *jsonnetHandler) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	representation, err := h.represent.represent(result, mediaTypes, wantsGzip(r.Header.Values("Accept-Encoding")))
+	representation, err := h.represent.represent(r.Context(), result, mediaTypes, wantsGzip(r.Header.Values("Accept-Encoding")))
 	if errors.Is(err, errNotAString) {
 		return notAcceptable("; text/plain is only for results that are strings, and this one is not")
 	} else if err != nil {

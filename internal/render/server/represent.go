@@ -3,15 +3,17 @@ package server
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
+	"runtime"
 	"strings"
+	"time"
 
-	yaml "go.yaml.in/yaml/v3"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/stagewright/stagewright/internal/jsonnet"
 	"github.com/stagewright/stagewright/internal/jsonnet/lru"
@@ -25,9 +27,12 @@ type representation struct {
 	etag      string // strong: other bytes, other tag
 }
 
-// representer makes representations and remembers them.
+// representer makes representations and remembers them. Requests for the same one share the work, and no more are made
+// at a time than there are processors.
 type representer struct {
-	made *lru.Cache[representationKey, *representation]
+	made   *lru.Cache[representationKey, *representation]
+	making singleflight.Group
+	slots  chan struct{}
 }
 
 type representationKey struct {
@@ -36,20 +41,30 @@ type representationKey struct {
 	gzipped   bool
 }
 
-// minGzipBytes is the size below which compression saves less than it costs.
-const minGzipBytes = 1 << 10
+const (
+	minGzipBytes = 1 << 10         // below that compression saves less than it costs
+	maxGzipBytes = 64 << 20        // beyond that a result is sent as it is
+	maxYAMLBytes = 16 << 20        // of JSON; converting takes many times its memory
+	slotWait     = 5 * time.Second // for other conversions to end
+)
 
+// errNotAString says that a result is not what text/plain is for.
 var errNotAString = errors.New("the result is not a string")
 
 func newRepresenter(cacheBytes int64) *representer {
-	return &representer{made: lru.New[representationKey, *representation](cacheBytes)}
+	return &representer{
+		made:  lru.New[representationKey, *representation](cacheBytes),
+		slots: make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}
 }
 
 // represent returns the result in the first of the media types that fits it; only strings fit text/plain. The error is
 // errNotAString where none does.
-func (r *representer) represent(result *jsonnet.Result, mediaTypes []string, gzipped bool) (*representation, error) {
+func (r *representer) represent(
+	ctx context.Context, result *jsonnet.Result, mediaTypes []string, gzipped bool,
+) (*representation, error) {
 	for _, mediaType := range mediaTypes {
-		made, err := r.get(representationKey{result.Sum, mediaType, gzipped}, result)
+		made, err := r.get(ctx, representationKey{result.Sum, mediaType, gzipped}, result)
 		if !errors.Is(err, errNotAString) {
 			return made, err
 		}
@@ -57,40 +72,65 @@ func (r *representer) represent(result *jsonnet.Result, mediaTypes []string, gzi
 	return nil, errNotAString
 }
 
-func (r *representer) get(k representationKey, result *jsonnet.Result) (*representation, error) {
-	if k.mediaType == mediaJSON && !k.gzipped {
-		return k.represent(result.JSON), nil // already in memory
+func (r *representer) get(ctx context.Context, k representationKey, result *jsonnet.Result) (*representation, error) {
+	if k.mediaType == mediaJSON && (!k.gzipped || len(result.JSON) < minGzipBytes) {
+		return &representation{body: result.JSON, mediaType: mediaJSON, etag: tag(result.Sum, mediaJSON)}, nil
 	}
 	if made, ok := r.made.Get(k); ok {
 		return made, nil
 	}
-	body, err := encode(result.JSON, k.mediaType)
+	name := fmt.Sprintf("%x %s %v", k.sum, k.mediaType, k.gzipped)
+	outcome := r.making.DoChan(name, func() (any, error) { return r.make(k, result.JSON) })
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case o := <-outcome:
+		if o.Err != nil {
+			return nil, o.Err
+		}
+		return o.Val.(*representation), nil //nolint:forcetypeassert // what make returns
+	}
+}
+
+func (r *representer) make(k representationKey, document []byte) (*representation, error) {
+	timer := time.NewTimer(slotWait)
+	defer timer.Stop()
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-timer.C:
+		return nil, &jsonnet.Error{
+			Reason: jsonnet.EvaluationUnavailable, Message: "too many large results are being converted; ask again later",
+		}
+	}
+	body, err := encode(document, k.mediaType)
 	if err != nil {
 		return nil, err
 	}
-	asked := k
-	if k.gzipped = k.gzipped && len(body) >= minGzipBytes; k.gzipped {
+	made := &representation{mediaType: k.mediaType, gzipped: k.gzipped && len(body) >= minGzipBytes && len(body) <= maxGzipBytes}
+	if made.gzipped {
 		if body, err = compress(body); err != nil {
 			return nil, err
 		}
 	}
-	made := k.represent(body)
-	r.made.Put(asked, made, int64(len(body))+256)
+	made.body, made.etag = body, tag(sha256.Sum256(body), k.mediaType)
+	r.made.Put(k, made, int64(len(body))+256)
 	return made, nil
 }
 
-func (k representationKey) represent(body []byte) *representation {
-	_, subtype, _ := strings.Cut(k.mediaType, "/")
-	tag := hex.EncodeToString(k.sum[:16]) + "-" + subtype
-	if k.gzipped {
-		tag += "-gzip"
-	}
-	return &representation{body: body, mediaType: k.mediaType, gzipped: k.gzipped, etag: `"` + tag + `"`}
+// tag is the entity tag of a body. The media type is in it for readers of logs.
+func tag(sum [sha256.Size]byte, mediaType string) string {
+	_, subtype, _ := strings.Cut(mediaType, "/")
+	return `"` + hex.EncodeToString(sum[:16]) + "-" + subtype + `"`
 }
 
 func encode(document []byte, mediaType string) ([]byte, error) {
 	switch mediaType {
 	case mediaYAML:
+		if len(document) > maxYAMLBytes {
+			return nil, newProblem(CodeNotAcceptable, fmt.Sprintf(
+				"the result has %d bytes of JSON; up to %d are converted to YAML; ask for application/json", len(document), maxYAMLBytes))
+		}
 		return toYAML(document)
 	case mediaText:
 		if !bytes.HasPrefix(document, []byte(`"`)) {
@@ -104,57 +144,6 @@ func encode(document []byte, mediaType string) ([]byte, error) {
 	default:
 		return document, nil
 	}
-}
-
-// toYAML turns a JSON document into YAML, and an array into a stream with a document for each element,
-// which is empty for an empty array.
-func toYAML(document []byte) ([]byte, error) {
-	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return nil, fmt.Errorf("decoding a result: %w", err)
-	}
-	documents, isStream := value.([]any)
-	if !isStream {
-		documents = []any{value}
-	}
-	if isStream && len(documents) == 0 {
-		return nil, nil // a stream of no documents
-	}
-	var b bytes.Buffer
-	encoder := yaml.NewEncoder(&b)
-	encoder.SetIndent(2)
-	for _, d := range documents {
-		if err := encoder.Encode(withNumbers(d)); err != nil {
-			return nil, fmt.Errorf("encoding a result as YAML: %w", err)
-		}
-	}
-	if err := encoder.Close(); err != nil {
-		return nil, fmt.Errorf("encoding a result as YAML: %w", err)
-	}
-	return b.Bytes(), nil
-}
-
-// withNumbers replaces the numbers of a decoded document, so that whole ones are written without an exponent.
-func withNumbers(value any) any {
-	switch value := value.(type) {
-	case json.Number:
-		if whole, err := strconv.ParseInt(value.String(), 10, 64); err == nil {
-			return whole
-		}
-		number, _ := value.Float64() // an evaluation's numbers are finite
-		return number
-	case []any:
-		for i := range value {
-			value[i] = withNumbers(value[i])
-		}
-	case map[string]any:
-		for name := range value {
-			value[name] = withNumbers(value[name])
-		}
-	}
-	return value
 }
 
 func compress(body []byte) ([]byte, error) {
