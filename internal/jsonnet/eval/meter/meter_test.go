@@ -90,7 +90,7 @@ func TestMeter_GivesBackWhatItNoLongerHolds(t *testing.T) {
 		t.Errorf("%d MiB are left although 32 MiB are held", p.left>>20)
 	}
 	runtime.KeepAlive(kept)
-	runtime.GC()
+	runtime.GC() // nothing refers to them any longer
 	again, got := fill(m, 40<<10, 1000)
 	if got != meter.Granted || p.left < 20<<20 {
 		t.Errorf("got %v with %d MiB left", got, p.left>>20)

@@ -55,9 +55,11 @@ func encodeBase64(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	switch v := a[0].(type) {
 	case *vm.String:
 		text = m.Text(v)
-		for _, r := range text {
-			checkByte(m, pos, int(r))
-		}
+		m.Chunks(text, func(part string) {
+			for _, r := range part {
+				checkByte(m, pos, int(r))
+			}
+		})
 	case *vm.Array:
 		m.Demand(int64(len(v.Elems)))
 		b := make([]byte, len(v.Elems))
@@ -103,7 +105,11 @@ func decodeBase64(m *vm.Machine, pos *vm.Pos, v vm.Value) string {
 		m.Failf(pos, "input string appears not to be a base64 encoded string. Wrong length found (%d)", len(text))
 	}
 	m.Demand(int64(len(text)))
-	b, err := base64.StdEncoding.DecodeString(text)
+	var b []byte
+	err := m.Await(len(text), func() (err error) {
+		b, err = base64.StdEncoding.DecodeString(text)
+		return err
+	})
 	if err != nil {
 		m.Failf(pos, "failed to decode: %s", err)
 	}

@@ -218,7 +218,7 @@ func (b *buffer) python(v vm.Value) {
 			if i > 0 {
 				b.text(", ")
 			}
-			b.text(string(vm.AppendQuoted(nil, name)) + ": ")
+			b.text(vm.Quote(name) + ": ")
 			b.python(b.m.Field(v, name, b.pos))
 		}
 		b.text("}")
@@ -232,7 +232,7 @@ func (b *buffer) python(v vm.Value) {
 		}
 		b.text("]")
 	case *vm.String:
-		b.text(string(vm.AppendQuoted(nil, b.m.Text(v))))
+		b.buf = b.m.AppendQuoted(b.buf, b.m.Text(v))
 	case *vm.Function:
 		b.m.Fail(b.pos, "cannot manifest function")
 	case vm.Number:

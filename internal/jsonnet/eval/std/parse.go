@@ -87,7 +87,7 @@ func parseYAML(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	for _, doc := range docs {
 		m.Tick()
 		var v any
-		if err := m.Await(func() error { return yaml.Unmarshal([]byte(doc), &v) }); err != nil {
+		if err := m.Await(len(doc), func() error { return yaml.Unmarshal([]byte(doc), &v) }); err != nil {
 			m.Failf(pos, "failed to parse YAML: %v", err)
 		}
 		elems = append(elems, fromGo(m, pos, v))

@@ -143,6 +143,9 @@ func characters(m *vm.Machine, s *vm.String) *vm.Array {
 	elems := m.MakeElems(n)
 	i := 0
 	for at, r := range text {
+		if i%4096 == 0 {
+			m.Tick()
+		}
 		end := at + runeSize(r)
 		elems[i] = m.Made(text[at:end])
 		i++
@@ -310,7 +313,9 @@ func mapASCII(first, last rune, shift rune) vm.NativeFunc {
 		}
 		if s, ok := a[0].(*vm.String); ok {
 			m.DemandString(int64(s.Size()), pos)
-			return m.Made(strings.Map(conv, m.Text(s)))
+			var b strings.Builder
+			m.Chunks(m.Text(s), func(part string) { b.WriteString(strings.Map(conv, part)) })
+			return m.Made(b.String())
 		}
 		seq := sequence(m, a[0], pos)
 		var b strings.Builder

@@ -36,7 +36,9 @@ var textFunctions = []entry{
 	{"escapeStringXML", "str_", all, func(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 		s := m.ToString(a[0], pos)
 		m.DemandString(int64(len(s))*2, pos)
-		return m.Made(xmlEscapes.Replace(s))
+		var b strings.Builder
+		m.Chunks(s, func(part string) { b.WriteString(xmlEscapes.Replace(part)) })
+		return m.Made(b.String())
 	}},
 }
 
@@ -44,7 +46,7 @@ var xmlEscapes = strings.NewReplacer("<", "&lt;", ">", "&gt;", "&", "&amp;", `"`
 
 func quote(m *vm.Machine, s string, pos *vm.Pos) *vm.String {
 	m.DemandString(int64(len(s))+2, pos)
-	return m.Made(string(vm.AppendQuoted(make([]byte, 0, len(s)+8), s)))
+	return m.Made(string(m.AppendQuoted(nil, s)))
 }
 
 // pieces are strings to be joined.

@@ -122,7 +122,7 @@ func (b *tomlWriter) value(v vm.Value, at *path, inline bool) {
 	case vm.Number:
 		b.text(string(vm.AppendNumber(nil, float64(v))))
 	case *vm.String:
-		b.text(string(vm.AppendQuoted(nil, b.m.Text(v))))
+		b.buf = b.m.AppendQuoted(b.buf, b.m.Text(v))
 	case *vm.Array:
 		b.array(v, at, inline)
 	case *vm.Object:
@@ -169,7 +169,7 @@ func tomlKey(s string) string {
 		switch {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
 		default:
-			return string(vm.AppendQuoted(nil, s))
+			return vm.Quote(s)
 		}
 	}
 	return s

@@ -108,7 +108,7 @@ func assertEqual(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	}
 	show := func(v vm.Value) string {
 		if s, ok := v.(*vm.String); ok {
-			return string(vm.AppendQuoted(nil, m.Text(s)))
+			return string(m.AppendQuoted(nil, m.Text(s)))
 		}
 		return m.ToString(v, pos)
 	}

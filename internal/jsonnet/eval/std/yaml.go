@@ -91,8 +91,7 @@ func (b *yamlWriter) string(s string, indent int) {
 	}
 	body, block := strings.CutSuffix(s, "\n")
 	if !block {
-		b.buf = vm.AppendQuoted(b.buf, s)
-		b.m.Charge(len(s))
+		b.buf = b.m.AppendQuoted(b.buf, s)
 		return
 	}
 	b.text("|")
@@ -150,7 +149,7 @@ func (b *yamlWriter) object(o *vm.Object, indent int) {
 			b.line(indent)
 		}
 		if b.quoteKeys || !yamlBareSafe(name) {
-			b.buf = vm.AppendQuoted(b.buf, name)
+			b.buf = b.m.AppendQuoted(b.buf, name)
 		} else {
 			b.text(name)
 		}

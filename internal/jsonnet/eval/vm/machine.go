@@ -349,6 +349,9 @@ func (m *Machine) External(name string) (Value, bool) {
 // NativeFunction returns a function registered for std.native, or nil.
 func (m *Machine) NativeFunction(name string) *Native { return m.cfg.Natives[name] }
 
+// awaitFrom is the number of bytes from which a library call is worth a goroutine.
+const awaitFrom = 32 << 10
+
 // Memo returns what Remember has kept for a text, or nil.
 func (m *Machine) Memo(text string) any { return m.memo[text] }
 
@@ -363,8 +366,12 @@ func (m *Machine) Remember(text string, result any) {
 	m.memo[text] = result
 }
 
-// Await runs a library call that cannot be stopped, and does not wait for its end once the evaluation is stopped.
-func (m *Machine) Await(f func() error) error {
+// Await runs a library call that cannot be stopped and works on n bytes. It does not wait for the end of a long one
+// once the evaluation is stopped.
+func (m *Machine) Await(n int, f func() error) error {
+	if n < awaitFrom {
+		return f()
+	}
 	done := make(chan error, 1)
 	go func() {
 		defer func() {

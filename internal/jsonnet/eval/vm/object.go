@@ -292,5 +292,5 @@ func (m *Machine) CheckAsserts(o *Object, pos *Pos) {
 }
 
 func duplicateField(name string) string {
-	return "Duplicate field name: " + string(AppendQuoted(nil, name))
+	return "Duplicate field name: " + Quote(name)
 }

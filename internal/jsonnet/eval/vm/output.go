@@ -153,10 +153,7 @@ func (w *writer) close(c byte, lines bool, indent int) {
 	w.buf = append(w.buf, c)
 }
 
-func (w *writer) quoted(s string) {
-	w.reserve(len(s) + 2)
-	w.buf = AppendQuoted(w.buf, s)
-}
+func (w *writer) quoted(s string) { w.buf = w.m.AppendQuoted(w.buf, s) }
 
 // AppendNumber appends a number as Jsonnet prints it.
 func AppendNumber(b []byte, f float64) []byte {
@@ -171,9 +168,25 @@ func AppendNumber(b []byte, f float64) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendQuoted appends a string as a JSON literal, with the escapes Jsonnet uses.
-func AppendQuoted(b []byte, s string) []byte {
-	b = append(b, '"')
+// AppendQuoted appends a string as a JSON literal, as Quote does, in steps that can be stopped and are accounted for.
+func (m *Machine) AppendQuoted(b []byte, s string) []byte {
+	b = append(Grow(m, b, len(s)+2, 1), '"')
+	m.Chunks(s, func(part string) {
+		// An escape takes up to six bytes; that they all are is too rare to reserve for in short texts.
+		if len(part) >= copyStep/2 {
+			b = Grow(m, b, 6*len(part), 1)
+		}
+		b = appendEscaped(b, part)
+	})
+	return append(b, '"')
+}
+
+// Quote returns a string as a JSON literal, with the escapes Jsonnet uses.
+func Quote(s string) string {
+	return string(append(appendEscaped([]byte{'"'}, s), '"'))
+}
+
+func appendEscaped(b []byte, s string) []byte {
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -193,8 +206,7 @@ func AppendQuoted(b []byte, s string) []byte {
 		i += w
 		start = i
 	}
-	b = append(b, s[start:]...)
-	return append(b, '"')
+	return append(b, s[start:]...)
 }
 
 func appendEscape(b []byte, r rune) []byte {

@@ -41,7 +41,7 @@ func Text(s string) *String {
 func (s *String) Freeze() *String {
 	s.runes = utf8.RuneCountInString(s.flat)
 	if s.runes != s.size {
-		s.mark()
+		s.mark(func() {})
 	}
 	return s
 }
@@ -59,6 +59,20 @@ func (m *Machine) Text(s *String) string {
 
 // copyStep is how much text is copied between two looks at the stop flag.
 const copyStep = 1 << 20
+
+// Chunks calls f with the parts of a text, in steps that can be stopped. Parts end between two code points.
+func (m *Machine) Chunks(s string, f func(part string)) {
+	for len(s) > copyStep {
+		m.Tick()
+		n := copyStep
+		for n > copyStep-utf8.UTFMax && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		f(s[:n])
+		s = s[n:]
+	}
+	f(s)
+}
 
 // WriteText appends s to b in steps that can be stopped.
 func (m *Machine) WriteText(b *strings.Builder, s string) {
@@ -95,7 +109,9 @@ func (m *Machine) flatten(s *String) {
 // Length is the number of code points.
 func (m *Machine) Length(s *String) int {
 	if s.runes < 0 {
-		s.runes = utf8.RuneCountInString(m.Text(s))
+		n := 0
+		m.Chunks(m.Text(s), func(part string) { n += utf8.RuneCountInString(part) })
+		s.runes = n
 	}
 	return s.runes
 }
@@ -110,7 +126,9 @@ func (m *Machine) Offset(s *String, i int) int {
 	}
 	text := m.Text(s)
 	if s.marks == nil {
-		s.mark()
+		m.Demand(int64(s.runes / markStep * 4))
+		m.charge(int64(s.runes / markStep * 4))
+		s.mark(m.Tick)
 	}
 	if i >= s.runes {
 		return s.size
@@ -123,12 +141,15 @@ func (m *Machine) Offset(s *String, i int) int {
 	return at
 }
 
-func (s *String) mark() {
+func (s *String) mark(tick func()) {
 	s.marks = make([]int32, 0, s.runes/markStep+1)
 	n := 0
 	for at := range s.flat {
 		if n%markStep == 0 {
 			s.marks = append(s.marks, int32(at))
+			if n%copyStep == 0 {
+				tick()
+			}
 		}
 		n++
 	}
