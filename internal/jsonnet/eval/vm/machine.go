@@ -49,7 +49,8 @@ type Machine struct {
 	cfg     Config
 	meter   *meter.Meter
 	stop    *atomic.Bool
-	steps   int // left until the machine lets others have its processor
+	steps   int // left until the next pause
+	pauses  uint
 	stack   []call
 	height  int
 	pending pendingCall
@@ -85,7 +86,7 @@ func New(cfg Config) *Machine {
 	if cfg.MaxStack <= 0 {
 		cfg.MaxStack = DefaultMaxStack
 	}
-	return &Machine{cfg: cfg, meter: cfg.Meter, stop: cfg.Stop, steps: pollSteps, imports: map[string]*imported{}, stds: map[string]*Object{}, memo: map[string]any{}}
+	return &Machine{cfg: cfg, meter: cfg.Meter, stop: cfg.Stop, steps: pauseSteps, imports: map[string]*imported{}, stds: map[string]*Object{}, memo: map[string]any{}}
 }
 
 // failure carries an error out of the machine.
@@ -210,13 +211,16 @@ func (m *Machine) Tick() {
 	m.poll(nil)
 }
 
-// pollSteps is after how many looks at the stop flag the machine lets other goroutines run: some tenths of a millisecond.
-// The Go runtime would do so after ten milliseconds, which with a dozen long evaluations on two processors is a long wait
-// for a request that needs none.
-const pollSteps = 4096
+// The machine pauses after so many looks at the stop flag, to look at what sets the flag, which may have to wait for a
+// processor before it does. In one of some pauses it lets other goroutines run: every few tenths of a millisecond. The Go
+// runtime would do so after ten milliseconds, which with a dozen long evaluations on two processors is a long wait for a
+// request that needs no more than one.
+const (
+	pauseSteps = 256
+	yieldEvery = 16
+)
 
-// poll ends the evaluation if it was stopped, and lets others run from time to time. Everything that can take long calls
-// it.
+// poll ends the evaluation if it was stopped, and pauses now and then. Everything that can take long calls it.
 func (m *Machine) poll(pos *Pos) {
 	if m.steps--; m.steps < 0 || m.stop.Load() {
 		m.pause(pos)
@@ -224,22 +228,31 @@ func (m *Machine) poll(pos *Pos) {
 }
 
 func (m *Machine) pause(pos *Pos) {
-	if m.stop.Load() {
+	if m.stop.Load() || m.done() {
 		m.stopped(pos)
 	}
-	m.steps = pollSteps
-	runtime.Gosched()
+	m.steps = pauseSteps
+	if m.pauses++; m.pauses%yieldEvery == 0 {
+		runtime.Gosched()
+	}
 }
 
 // CheckDone ends the evaluation if its context has ended.
 func (m *Machine) CheckDone() { m.checkDone(nil) }
 
-// checkDone ends the evaluation if its context has ended, even if the flag is not set yet.
-func (m *Machine) checkDone(pos *Pos) {
+func (m *Machine) done() bool {
 	select {
 	case <-m.cfg.Done:
-		m.stopped(pos)
+		return true
 	default:
+		return false
+	}
+}
+
+// checkDone ends the evaluation if its context has ended, even if the flag is not set yet.
+func (m *Machine) checkDone(pos *Pos) {
+	if m.done() {
+		m.stopped(pos)
 	}
 }
 
