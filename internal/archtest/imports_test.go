@@ -40,6 +40,10 @@ var rules = []rule{
 		why: "evaluation depends on no other room",
 	},
 	{
+		from: []string{"/cmd"}, denied: []string{"/internal/jsonnet/gojsonnet"},
+		why: "the reference evaluator can be neither stopped nor bounded: it is for tests and measurements",
+	},
+	{
 		from: []string{"/internal/frontmatter"}, except: []string{"/internal/frontmatter/cli"},
 		denied: slices.Concat(kubernetes, []string{"net/http", "github.com/spf13/"}),
 		why:    "statements know neither HTTP nor Kubernetes nor a command line",

@@ -22,7 +22,7 @@ var runaways = map[string]string{
 	"endless-loop":       "local f(x) = f(x + 1) tailstrict; f(0)",
 	"endless-recursion":  "local f(x) = 1 + f(x + 1); f(0)",
 	"string-by-doubling": "std.length(std.foldl(function(s, x) s + s, std.range(1, 34), 'x'))",
-	"huge-array":         "std.length(std.makeArray(1000000000000, function(i) i))",
+	"huge-array":         "std.length(std.makeArray(2000000000, function(i) i))",
 	"deep-comprehension": "std.length([a + b + c + d for a in std.range(1, 1000) for b in std.range(1, 1000) for c in std.range(1, 1000) for d in std.range(1, 1000)])",
 }
 
