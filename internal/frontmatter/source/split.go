@@ -40,7 +40,7 @@ func Parse(file *File, o Options) *Parsed {
 		p.Separator = ";"
 	}
 	if len(file.Text) > MaxFileSize {
-		p.Findings = []Finding{{Rule: RuleFileSize, Message: "the file is larger than 32 MiB; move data and dumps out of the folder of the statements, or exclude them"}}
+		p.Findings = []Finding{TooLarge()}
 		return p
 	}
 	if p.Findings = file.CheckEncoding(); p.Findings != nil {
@@ -52,6 +52,14 @@ func Parse(file *File, o Options) *Parsed {
 	for s.statement() {
 	}
 	return p
+}
+
+// TooLarge is the finding for a file above MaxFileSize.
+func TooLarge() Finding {
+	return Finding{
+		Rule:    RuleFileSize,
+		Message: "the file is larger than 32 MiB; move data and dumps out of the folder of the statements, or exclude them",
+	}
 }
 
 const pragma = "--@yosql"
