@@ -8,21 +8,25 @@ import (
 	"github.com/stagewright/stagewright/internal/frontmatter/source"
 )
 
-// Apply makes the sure fixes of a file's diagnostics in its text. Of fixes that touch the same place, the first one is
-// made; a further round finds the others. It returns the text and how many fixes were made.
+// Apply makes the sure fixes of a file's diagnostics in its text. It returns the text and how many fixes were made.
 func Apply(text string, diagnostics []Diagnostic) (string, int) {
-	var edits []source.Edit
-	applied := 0
+	edits, applied := SureEdits(diagnostics)
+	return Edited(text, edits), applied
+}
+
+// SureEdits returns the edits of the sure fixes of a file's diagnostics, and of how many fixes they are. Of fixes that
+// touch the same place, the first one is taken; a further round finds the others.
+func SureEdits(diagnostics []Diagnostic) (edits []source.Edit, fixes int) {
 	for _, d := range diagnostics {
 		for _, f := range d.Fixes {
 			if f.Sure && !overlap(edits, f.Edits) {
 				edits = append(edits, f.Edits...)
-				applied++
+				fixes++
 				break
 			}
 		}
 	}
-	return Edited(text, edits), applied
+	return edits, fixes
 }
 
 func overlap(edits, more []source.Edit) bool {

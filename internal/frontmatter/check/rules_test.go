@@ -36,11 +36,16 @@ func run(t *testing.T, e Example) []Diagnostic {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
+	writeFile(t, path, text)
+}
+
+func writeFile(tb testing.TB, path, text string) {
+	tb.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
