@@ -12,6 +12,8 @@ import (
 )
 
 //go:generate sh -c "go run ../../../cmd/frontmatter reference > ../../../docs/reference/front-matter.md"
+//go:generate sh -c "go run ../../../cmd/frontmatter schema > ../../../docs/reference/front-matter.schema.json"
+//go:generate sh -c "go run ../../../cmd/frontmatter schema --project > ../../../docs/reference/front-matter-project.schema.json"
 
 func (a *app) reference(_ context.Context, _ []string) error { return printTo(a.stdout, Reference()) }
 
@@ -31,6 +33,9 @@ func Reference() string {
 const referenceIntro = `# Front matter reference
 
 <!-- Made from the tables of the program by "make generate"; do not edit. -->
+
+The program checks, formats, lists and explains front matter, and serves editors. What keys say about generated code is
+what they mean; generating code is not a part of the program yet.
 
 Front matter is YAML in the ` + "`--`" + ` lines directly above a SQL statement:
 

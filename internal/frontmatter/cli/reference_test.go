@@ -7,15 +7,31 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stagewright/stagewright/internal/frontmatter/cli"
+	"github.com/stagewright/stagewright/internal/frontmatter/matter"
 )
 
-// TestReference_IsCurrent: the reference in docs is what the tables say. `go generate ./...` writes it.
+// TestReference_IsCurrent: the reference and the schemas in docs are what the tables say. `go generate ./...` writes
+// them.
 func TestReference_IsCurrent(t *testing.T) {
-	data, err := os.ReadFile("../../../docs/reference/front-matter.md")
+	schema, err := matter.Schema()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(data), cli.Reference()); diff != "" {
-		t.Errorf("run go generate ./... (-file +tables):\n%s", diff)
+	project, err := matter.ProjectSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"front-matter.md":                  cli.Reference(),
+		"front-matter.schema.json":         string(schema),
+		"front-matter-project.schema.json": string(project),
+	} {
+		data, err := os.ReadFile("../../../docs/reference/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(data), want); diff != "" {
+			t.Errorf("%s: run go generate ./... (-file +tables):\n%s", name, diff)
+		}
 	}
 }
