@@ -223,6 +223,9 @@ func TestRun_SurvivesHostileFiles(t *testing.T) {
 		"findNested.sql": strings.Repeat("/*", 500000),
 		"findDollar.sql": strings.Repeat("$a", 500000),
 		"findDashes.sql": strings.Repeat("--a: b\n\n", 50000),
+		"findBlock.sql":  strings.Repeat("--a: b\n", 500000) + "select 1",
+		"findKeys.sql":   "/*\n" + strings.Repeat(" name: x\n", 100000) + "*/ select 1",
+		"findOnes.sql":   strings.Repeat("a;", 200000),
 		"findBig.sql":    strings.Repeat("select 1;\n", source.MaxFileSize/10+1),
 	}
 	for name, text := range hostile {
@@ -246,7 +249,7 @@ func TestRun_SurvivesHostileFiles(t *testing.T) {
 		for _, d := range result.Diagnostics {
 			rules[filepath.Base(d.Path)+" "+string(d.Rule)] = true
 		}
-		for _, want := range []string{"findDeep.sql front-matter-size", "findBytes.sql file-encoding", "findBig.sql file-size", "findMarks.sql unnamed-parameter"} {
+		for _, want := range []string{"findDeep.sql front-matter-size", "findBytes.sql file-encoding", "findBig.sql file-size", "findMarks.sql unnamed-parameter", "findMarks.sql too-many-findings", "findOnes.sql too-many-findings", "findBlock.sql front-matter-size"} {
 			if !rules[want] {
 				t.Errorf("%s: %s was not found", dialect, want)
 			}

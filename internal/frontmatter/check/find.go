@@ -25,6 +25,7 @@ type Project struct {
 
 	include, exclude globs
 	nested           []string // folders below that are projects of their own
+	listed           bool     // Paths has all files
 }
 
 // Overrides are settings given as flags. They win over the project file.
@@ -59,13 +60,19 @@ func FindProjects(paths []string, overlay map[string]string, overrides Overrides
 				return nil, err
 			}
 			byRoot[root] = p
+		}
+		// A file without a project is looked at alone: its folder may be anything, a home folder included.
+		if (found || isDir) && !p.listed {
+			if err := p.list(); err != nil {
+				return nil, err
+			}
 			pending = append(pending, p.nested...)
 		}
 		if !isDir && filepath.Base(resolved) != matter.ProjectFile && !strings.HasSuffix(resolved, ".sql") {
 			return nil, &MisuseError{fmt.Sprintf("%s is not an .sql file", path)}
 		}
 		p.Selected = append(p.Selected, resolved)
-		if _, ok := overlay[path]; ok {
+		if _, ok := overlay[path]; ok || !p.listed {
 			p.add(resolved)
 		}
 	}
@@ -124,18 +131,17 @@ func openProject(root string, found bool, overrides Overrides) (*Project, error)
 	p := &Project{Project: statement.NewProject(root)}
 	if found {
 		path := filepath.Join(root, matter.ProjectFile)
-		text, err := os.ReadFile(path) //nolint:gosec // the path is the user's input, which is the point
-		if err != nil {
-			return nil, fmt.Errorf("reading the project file: %w", err)
+		text, findings := readFile(path)
+		p.File = source.NewFile(path, text)
+		if p.Findings = findings; findings == nil {
+			p.Project, p.Findings = statement.ReadProject(root, p.File)
 		}
-		p.File = source.NewFile(path, string(text))
-		p.Project, p.Findings = statement.ReadProject(root, p.File)
 	}
 	if err := p.override(overrides); err != nil {
 		return nil, err
 	}
 	p.include, p.exclude = compileGlobs(p.Include), compileGlobs(p.Exclude)
-	return p, p.list()
+	return p, nil
 }
 
 func (p *Project) override(o Overrides) error {
@@ -168,6 +174,7 @@ func (p *Project) Base() string { return filepath.Join(p.Root, filepath.FromSlas
 // list walks the folder of the statements in sorted order. Symlinks, hidden folders, the output and nested projects
 // are left out.
 func (p *Project) list() error {
+	p.listed, p.Paths = true, nil
 	base := p.Base()
 	output := ""
 	if p.Output != "" {
@@ -232,9 +239,15 @@ func (p *Project) Reads(relative string) bool {
 	return p.include.match(relative) && !p.exclude.match(relative)
 }
 
+// within tells whether a path is a folder or lies in it.
+func within(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
+}
+
 // Asked tells whether the user asked about a path.
 func (p *Project) Asked(path string) bool {
 	return slices.ContainsFunc(p.Selected, func(s string) bool {
-		return s == path || s == string(filepath.Separator) || strings.HasPrefix(path, s+string(filepath.Separator))
+		// The folder of statements may lie outside of the project that was named.
+		return within(path, s) || within(p.Root, s)
 	})
 }

@@ -55,6 +55,7 @@ func TestRules_ExamplesDoWhatTheySay(t *testing.T) {
 	withoutExample := map[source.Rule]string{
 		RuleUnreadable:      "depends on permissions",
 		source.RuleFileSize: "is too large to print",
+		source.RuleTooMany:  "is too large to print",
 	}
 	seen := map[source.Rule]bool{}
 	for _, r := range Rules() {

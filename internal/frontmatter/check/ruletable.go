@@ -23,6 +23,11 @@ var fileRules = []RuleRow{
 		Text:    "Statements are written by hand. What is larger is a dump or test data: move it, or exclude it.",
 	},
 	{
+		ID: source.RuleTooMany, Severity: Error, Layer: LayerFile,
+		Summary: "A file has more than 10,000 findings or 100,000 statements.",
+		Text:    "What follows was not read. Such a file holds data, or is written for another dialect: exclude it, or set `dialect`.",
+	},
+	{
 		ID: source.RuleEncoding, Severity: Error, Layer: LayerFile,
 		Summary: "A file is not UTF-8.",
 		Text:    "Nothing else is checked in it, because bytes of another encoding can look like anything. Save it as UTF-8.",
@@ -73,7 +78,7 @@ var fileRules = []RuleRow{
 	},
 	{
 		ID: source.RuleNestedTooDeep, Severity: Error, Layer: LayerFile,
-		Summary: "Front matter is larger than 64 KiB or nests deeper than 16 levels.",
+		Summary: "Front matter is larger than 64 KiB, nests deeper than 16 levels, or has a mapping of more than 1,000 keys.",
 		Text:    "No key needs that much.",
 		Wrong:   sql("-- name: [[[[[[[[[[[[[[[[[[x]]]]]]]]]]]]]]]]]]\nSELECT 1;\n"),
 		Right:   sql("-- name: findUser\nSELECT 1;\n"),

@@ -33,12 +33,15 @@ func replacement(span source.Span, text string) source.Fix {
 	return source.Fix{Title: "Replace by " + text, Edits: []source.Edit{{Span: span, Text: text}}, Sure: true}
 }
 
+// maxSuggestions bounds the names that a misspelt one is compared with.
+const maxSuggestions = 1000
+
 // parameterUse: what is declared occurs in the SQL, and once.
 func parameterUse(_ *statement.Project, s *statement.Statement) []source.Finding {
 	var findings []source.Finding
 	var undeclared []string
 	for _, p := range s.Parameters {
-		if !p.Declared() {
+		if !p.Declared() && len(undeclared) < maxSuggestions {
 			undeclared = append(undeclared, p.Name)
 		}
 	}

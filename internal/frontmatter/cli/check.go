@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/stagewright/stagewright/internal/frontmatter/check"
+	"github.com/stagewright/stagewright/internal/frontmatter/source"
 )
 
 // maxRounds bounds --fix: each round fixes what the one before it uncovered.
@@ -54,20 +55,29 @@ func (a *app) options(args []string) (check.Options, error) {
 		if len(args) > 0 {
 			return o, misusef("--stdin-filename checks standard input; it does not go with paths")
 		}
-		text, err := io.ReadAll(a.stdin)
+		text, err := a.readStdin()
 		if err != nil {
-			return o, fmt.Errorf("reading standard input: %w", err)
+			return o, err
 		}
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(a.dir, name)
 		}
 		name = filepath.Clean(name)
-		o.Paths, o.Overlay = []string{name}, map[string]string{name: string(text)}
+		o.Paths, o.Overlay = []string{name}, map[string]string{name: text}
 	}
 	if len(o.Paths) == 0 {
 		o.Paths = []string{a.dir}
 	}
 	return o, nil
+}
+
+// readStdin reads standard input, as far as a file would be read.
+func (a *app) readStdin() (string, error) {
+	text, err := io.ReadAll(io.LimitReader(a.stdin, source.MaxFileSize+1))
+	if err != nil {
+		return "", fmt.Errorf("reading standard input: %w", err)
+	}
+	return string(text), nil
 }
 
 // run checks, with progress on a terminal.

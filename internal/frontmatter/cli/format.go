@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -27,12 +26,12 @@ func (a *app) format(ctx context.Context, args []string) error {
 		if len(args) > 1 {
 			return misusef("- formats standard input; it does not go with paths")
 		}
-		text, err := io.ReadAll(a.stdin)
+		text, err := a.readStdin()
 		if err != nil {
-			return fmt.Errorf("reading standard input: %w", err)
+			return err
 		}
 		path := filepath.Join(a.dir, stdinName)
-		options.Paths, options.Overlay = []string{path}, map[string]string{path: string(text)}
+		options.Paths, options.Overlay = []string{path}, map[string]string{path: text}
 	}
 	result, err := a.run(ctx, options)
 	if err != nil {

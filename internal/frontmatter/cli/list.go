@@ -90,7 +90,7 @@ func (a *app) listTable(all []listed, r *check.Result) error {
 			name += " (" + l.Vendor + ")"
 		}
 		if err == nil {
-			_, err = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", l.File, l.Line, oneLine(name), l.Type, l.Returning, l.Repository, oneLine(strings.Join(parameters, ", ")))
+			_, err = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", oneLine(l.File), l.Line, oneLine(name), l.Type, l.Returning, l.Repository, oneLine(strings.Join(parameters, ", ")))
 		}
 	}
 	if err == nil {

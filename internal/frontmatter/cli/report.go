@@ -38,7 +38,7 @@ func lines(out io.Writer, r *check.Result, line func(check.Diagnostic) string) e
 
 func textLine(d check.Diagnostic) string {
 	at := d.File.Position(d.Span.Start)
-	return fmt.Sprintf("%s:%d:%d: %s: %s [%s]", d.Path, at.Line, at.Column, d.Severity, oneLine(d.Message), d.Rule)
+	return fmt.Sprintf("%s:%d:%d: %s: %s [%s]", oneLine(d.Path), at.Line, at.Column, d.Severity, oneLine(d.Message), d.Rule)
 }
 
 // oneLine keeps a diagnostic on one line and terminals safe, whatever the file holds.

@@ -93,7 +93,7 @@ func TestRead_RefusesWhatFrontMatterDoesNotNeed(t *testing.T) {
 		{"a colon in a text", "description: a: b\n", `1:15 yaml-syntax ":"`},
 		{"an open quote", "name: 'a\n", `2:1 yaml-syntax ""`},
 		{"an open bracket", "name: [a\n", `2:1 yaml-syntax ""`},
-		{"a comment above", "Finds things\nname: a\n", `2:5 yaml-syntax ":"`},
+		{"a comment above", "# x\n\nFinds things\nname: a\n", `3:1 yaml-syntax "Finds things"`},
 		{"only a comment", "# nothing\n", ``},
 		{"a control character", "name: a\x01\n", `1:1 yaml-syntax ""`},
 		{"too deep", "name: " + strings.Repeat("[", 20) + "\n", `1:23 front-matter-size "["`},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +18,7 @@ import (
 const (
 	maxBytes = 64 << 10
 	maxDepth = 16
+	maxKeys  = 1000 // of one mapping
 )
 
 // NodeKind is what a node is, by the YAML 1.2 core schema.
@@ -140,7 +142,11 @@ func (r *reader) read() *Node {
 		r.find(RuleSyntax, r.start(root), "front matter is a mapping of keys to values")
 		return nil
 	}
-	return r.node(root)
+	node := r.node(root)
+	if node.Kind != Mapping {
+		return nil
+	}
+	return node
 }
 
 var errTooDeep = errors.New("nested too deeply")
@@ -160,6 +166,10 @@ func (r *reader) syntax(err error) {
 			message += " (" + load.ContextMsg + ")"
 		}
 	}
+	if line, ok := r.ordinaryComment(); ok {
+		r.find(RuleSyntax, line, "this is not a key; put an empty line below an ordinary comment, so that it is not read as front matter")
+		return
+	}
 	if errors.Is(err, errTooDeep) || strings.Contains(message, errTooDeep.Error()) {
 		r.find(source.RuleNestedTooDeep, span, fmt.Sprintf("the front matter nests deeper than %d levels", maxDepth))
 		return
@@ -171,6 +181,25 @@ func (r *reader) syntax(err error) {
 		}
 	}
 	r.find(RuleSyntax, span, "this is not YAML: "+message)
+}
+
+var startOfKey = regexp.MustCompile(`^\s*(?:#|[{\[?&*!"'-]|[^\s:]+\s*:(?:\s|$))`)
+
+// ordinaryComment returns the first line with text when it cannot start a mapping: then the comment above the front
+// matter is the mistake, and not what the library stumbles over further down.
+func (r *reader) ordinaryComment() (source.Span, bool) {
+	for i, start := range r.lines {
+		end := len(r.text)
+		if i+1 < len(r.lines) {
+			end = r.lines[i+1]
+		}
+		line := strings.TrimRight(r.text[start:end], "\r\n")
+		if strings.TrimSpace(line) == "" || strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		return source.Span{Start: r.offset(start), End: r.offset(start + len(line))}, !startOfKey.MatchString(line)
+	}
+	return source.Span{}, false
 }
 
 // syntaxHelp says what usually causes an error of the YAML library.
@@ -216,6 +245,10 @@ func lastEnd(nodes []*Node, end int) int {
 
 func (r *reader) mapping(n *yaml.Node, span source.Span) *Node {
 	m := &Node{Kind: Mapping, Span: span}
+	if len(n.Content) > 2*maxKeys {
+		r.find(source.RuleNestedTooDeep, span, fmt.Sprintf("the mapping has more than %d keys", maxKeys))
+		return &Node{Kind: Unreadable, Span: span}
+	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		keySpan := r.start(k)

@@ -68,7 +68,7 @@ var (
 	pathFormat   = newFormat("a component path", `^`+pathPattern+`$`, "the name of a record component; names of nested records are joined by dots")
 	affixFormat  = newFormat("a part of a method name", `^[\p{L}\p{Nd}\p{Mn}\p{Mc}_$]*$`, "letters, digits, _ and $")
 	sqlFormat    = newFormat("a JDBC type", `^[A-Z][A-Z0-9_]*$`, "the name of a constant of java.sql.Types, in upper case")
-	folderFormat = newFormat("a path inside the project", `^(?:[^/\\]+(?:/[^/\\]+)*|\.)$`, "relative to the project file, with / between folders")
+	folderFormat = newFormat("a relative path", `^(?:[^/\\]+(?:/[^/\\]+)*|\.)$`, "relative to the project file, with / between folders and .. for the folder above")
 )
 
 // keywords are the words that Java reserves, with the three literals.

@@ -48,10 +48,21 @@ const (
 	Key
 )
 
+// maxBlock is the size in bytes and the number of lines up to which the lines of a block are looked at. It is more than
+// front matter may have, so that what is left out belongs to a block that is refused.
+const maxBlock = 100_000
+
 // newBlock measures the base indentation, the least of the lines that are not blank, and joins the contents.
 func newBlock(text string, comments []Span) *Block {
 	b := &Block{Span: Span{comments[0].Start, comments[len(comments)-1].End}}
 	base := -1
+	size := 0
+	for i, c := range comments {
+		if size += c.End - c.Start; size > maxBlock {
+			comments = comments[:i+1]
+			break
+		}
+	}
 	for _, c := range comments {
 		content := text[c.Start+2 : c.End]
 		blank := len(content) - len(strings.TrimLeft(content, " "))

@@ -52,4 +52,5 @@ const (
 	RuleTwoBlocks     Rule = "two-front-matters"
 	RuleKeyNotRead    Rule = "key-not-read"
 	RuleNestedTooDeep Rule = "front-matter-size"
+	RuleTooMany       Rule = "too-many-findings"
 )

@@ -38,6 +38,7 @@ type Lexer struct {
 	Dialect   Dialect
 	Separator string // ends a statement, outside of literals and comments
 	pos       int
+	above     bool // above the SQL of a statement, where -- at the start of a line is a comment in every dialect
 }
 
 // Next returns the next token; false at the end of the text.
@@ -140,14 +141,9 @@ func (l *Lexer) atSeparator() bool {
 	return true
 }
 
-// dashesComment tells whether -- starts a comment here. At the start of a line it always does: nothing else can be
-// meant there, and front matter is written there.
+// dashesComment tells whether -- starts a comment here.
 func (l *Lexer) dashesComment() bool {
-	if !l.Dialect.DashNeedsBlank {
-		return true
-	}
-	after := l.at(2)
-	return l.pos+2 >= len(l.Text) || after <= ' ' || l.pos == 0 || isLineEnd(l.Text[l.pos-1]) || l.pos == len(byteOrderMark) && strings.HasPrefix(l.Text, byteOrderMark)
+	return !l.Dialect.DashNeedsBlank || l.pos+2 >= len(l.Text) || l.at(2) <= ' ' || l.above && startsLine(l.Text, l.pos)
 }
 
 func (l *Lexer) lineComment() Kind {

@@ -57,7 +57,7 @@ func TestLexer_FindsSeparatorsAndParameters(t *testing.T) {
 		{"a hash comment", "mysql", "select 1 # ;:a\n;#x", `C(# ;:a) S(;) C(#x)`},
 		{"a hash directly behind a name", "mysql", "select a#;\n;", `C(#;) S(;)`},
 		{"a hash operator", "postgresql", "select a #> :p", `P(:p)`},
-		{"dashes without a blank", "mysql", "select 5--:a", `P(:a)`},
+		{"dashes without a blank", "mysql", "select 5--:a\n--:b", `P(:a) P(:b)`},
 		{"dashes without a blank are a comment elsewhere", "standard postgresql oracle", "select 5--:a", `C(--:a)`},
 		{"a dollar quote", "postgresql h2", "$$;:a'$$; $b$;$$ $b$;", `L($$;:a'$$) S(;) L($b$;$$ $b$) S(;)`},
 		{"a dollar inside a name", "postgresql h2", "a$b$;c$b$", `S(;)`},

@@ -49,9 +49,33 @@ func Parse(file *File, o Options) *Parsed {
 	p.readSeparator(o)
 	s := splitter{parsed: p, text: file.Text, options: o}
 	s.lexer = Lexer{Text: file.Text, Dialect: o.Dialect, Separator: p.Separator}
-	for s.statement() {
+	for s.statement() && !s.enough() {
 	}
 	return p
+}
+
+// Limits of what is said about one file, and of how many statements it has. They are far above what people write, and
+// keep memory in bounds for what nobody wrote.
+const (
+	maxFindings   = 10_000
+	maxStatements = 100_000
+)
+
+// enough tells whether a file has more findings or statements than are looked at, and says so once.
+func (s *splitter) enough() bool {
+	findings, statements := len(s.parsed.Findings) >= maxFindings, len(s.parsed.Statements) >= maxStatements
+	if !findings && !statements {
+		return false
+	}
+	what := "10,000 findings"
+	if statements {
+		what = "100,000 statements"
+	}
+	at := Span{s.lexer.pos, s.lexer.pos}
+	s.parsed.Findings = append(s.parsed.Findings, Finding{
+		Rule: RuleTooMany, Span: at, Message: "the file has " + what + " up to here; what follows was not read",
+	})
+	return true
 }
 
 // TooLarge is the finding for a file above MaxFileSize.
@@ -73,7 +97,7 @@ func (p *Parsed) readSeparator(o Options) {
 		p.Findings = append(p.Findings, Finding{Rule: RuleSeparator, Span: span, Message: message})
 	}
 	found := false
-	lexer := Lexer{Text: p.File.Text, Dialect: o.Dialect, Separator: p.Separator}
+	lexer := Lexer{Text: p.File.Text, Dialect: o.Dialect, Separator: p.Separator, above: true}
 	for token, ok := lexer.Next(); ok; token, ok = lexer.Next() {
 		line := token.Text(p.File.Text)
 		if token.Kind != LineComment || !strings.HasPrefix(line, pragma) {
@@ -119,7 +143,9 @@ func (s *splitter) statement() bool {
 	}
 	st := Statement{Span: Span{Start: s.lexer.pos}}
 	s.lexer.Dialect = s.options.Dialect
+	s.lexer.above = true
 	head := s.leading()
+	s.lexer.above = false
 	st.Dialect = s.lexer.Dialect
 	if head.more && head.first.Kind != Separator {
 		st.SQL.Start = head.first.Start
@@ -143,6 +169,9 @@ func (s *splitter) statement() bool {
 }
 
 func (s *splitter) find(rule Rule, span Span, message string) {
+	if len(s.parsed.Findings) >= maxFindings {
+		return // enough says so
+	}
 	s.parsed.Findings = append(s.parsed.Findings, Finding{Rule: rule, Span: span, Message: message})
 }
 
@@ -182,7 +211,11 @@ func (s *splitter) leading() (h head) {
 		}
 		atStart := token.Kind == LineComment && startsLine(s.text, token.Start)
 		if atStart && strings.HasPrefix(s.text[token.Start:], "--") && !strings.HasPrefix(s.text[token.Start:], pragma) {
-			lines = append(lines, token.Span)
+			if len(lines) < maxBlock {
+				lines = append(lines, token.Span)
+			} else {
+				lines[maxBlock-1].End = token.End
+			}
 			if !s.dashesFollow() {
 				flush() // before the next token, whose dialect a vendor decides
 			}
