@@ -82,42 +82,6 @@ func TestStatement_SettingsAndDefaults(t *testing.T) {
 	}
 }
 
-func TestParseType(t *testing.T) {
-	tests := []struct{ text, want string }{
-		{"long", "long"},
-		{"long[][]", "long[][]"},
-		{"String", "java.lang.String"},
-		{"uuid", "java.util.UUID"},
-		{"bytes", "byte[]"},
-		{"List<Long>", "java.util.List<java.lang.Long>"},
-		{"Map<string, ? extends com.example.A[]>", "java.util.Map<java.lang.String, ? extends com.example.A[]>"},
-		{"list<? super Integer>", "java.util.List<? super java.lang.Integer>"},
-		{"com.example.Größe", "com.example.Größe"},
-		{"List<long>", "!long cannot be a type argument; write Long"},
-		{"Instant", `!there is no type "Instant" without a package; did you mean instant? Other classes need their qualified name`},
-		{"User", `!there is no type "User" without a package; write its qualified name`},
-		{"List<", "!the name of a type is missing"},
-		{"List<Long", "!> is missing"},
-		{"long[", "!an array is written []"},
-		{"long x", `!"x" is left over behind the type`},
-		{"int<Long>", "!int has no type arguments"},
-		{"?", "!a wildcard stands only between < and >"},
-		{"a..B", `!"a..B" is not the name of a class: "" is no Java identifier`},
-		{"com.class.B", `!"com.class.B" is not the name of a class: "class" is no Java identifier`},
-		{strings.Repeat("List<", 50), "!the type nests too deeply"},
-	}
-	for _, tt := range tests {
-		got, err := statement.ParseType(tt.text)
-		text := got.String()
-		if err != nil {
-			text = "!" + err.Error()
-		}
-		if text != tt.want {
-			t.Errorf("ParseType(%.40q) = %s, want %s", tt.text, text, tt.want)
-		}
-	}
-}
-
 func TestVariants_InheritAndConflict(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.sql"), "-- name: findX\n-- returning: single\n-- parameters: {id: long}\nselect :id;\n")
@@ -164,6 +128,24 @@ func TestGlobs(t *testing.T) {
 		if got := compileGlobs([]string{tt.pattern}).match(tt.path); got != tt.want {
 			t.Errorf("%s matches %s: %v, want %v", tt.pattern, tt.path, got, tt.want)
 		}
+	}
+}
+
+func TestInherit_CompletesVariants(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.sql"), "-- name: findX\n-- vendor: H2\nselect :more, :b, :a;\n")
+	write(t, filepath.Join(dir, "b.sql"), "-- name: findX\n-- returning: single\n-- parameters: {a: long, b: uuid}\nselect :b, :a;\n")
+	result, err := Run(t.Context(), Options{Paths: []string{filepath.Join(dir, "a.sql"), dir}, Dir: dir})
+	if err != nil || len(result.Diagnostics) > 0 {
+		t.Fatalf("%v, %v", err, summary(result.Diagnostics))
+	}
+	s := result.Files[0].Statements[0]
+	got := s.Returning
+	for _, p := range s.Parameters {
+		got += " " + p.Name + ":" + p.Type
+	}
+	if diff := cmp.Diff("single a:long b:uuid more:", got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -106,6 +106,7 @@ func (r *runner) project(ctx context.Context, p *Project) error {
 		return err
 	}
 	found := Across(p.Project, files)
+	statement.Inherit(files)
 	for i, f := range files {
 		if !p.Asked(p.Paths[i]) {
 			continue

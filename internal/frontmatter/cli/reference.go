@@ -35,7 +35,7 @@ const referenceIntro = `# Front matter reference
 <!-- Made from the tables of the program by "make generate"; do not edit. -->
 
 The program checks, formats, lists and explains front matter, and serves editors. What keys say about generated code is
-what they mean; generating code is not a part of the program yet.
+what they mean; generating code is not a part of the program yet, and with it the reading of DDL and of Java sources.
 
 Front matter is YAML in the ` + "`--`" + ` lines directly above a SQL statement:
 

@@ -3,6 +3,7 @@ package source
 import "strings"
 
 // Dialect is how a database writes SQL down, as a row of switches. What a switch allows is also in the reference.
+// It has a field for every switch, however many there are.
 type Dialect struct {
 	Name     string
 	Products []string // what the drivers of these databases call them; the vendor key selects the dialect by them

@@ -125,16 +125,20 @@ func (b *builder) kind() {
 		}
 		s.Type = t
 	}
-	if n := s.Written.Get("returning"); n != nil {
-		s.Returning = word(n)
-		return
+	s.Returning = returning(s.Type, s.Written.Get("returning"), s.Written.Get("parameters"))
+}
+
+// returning is the written mode, or the default of the type; none with a parameter that is OUT or INOUT.
+func returning(kind string, written, parameters *matter.Node) string {
+	if written != nil {
+		return word(written)
 	}
-	s.Returning = map[string]string{matter.Reading: matter.Multiple, matter.Writing: matter.None, matter.Calling: matter.Single}[s.Type]
-	for _, n := range itemsOf(s.Written.Get("parameters")) {
+	for _, n := range itemsOf(parameters) {
 		if v := word(n.Get("variant")); v == matter.Out || v == matter.InOut {
-			s.Returning = matter.None
+			return matter.None
 		}
 	}
+	return map[string]string{matter.Reading: matter.Multiple, matter.Writing: matter.None, matter.Calling: matter.Single}[kind]
 }
 
 func word(n *matter.Node) string {
