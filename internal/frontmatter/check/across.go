@@ -176,12 +176,11 @@ func (a *across) methods(all []*statement.Statement) {
 func (a *across) signatures(s *statement.Statement) []string {
 	erased := make([]string, 0, len(s.Parameters))
 	for _, p := range s.Parameters {
-		t, err := statement.ParseType(p.Type)
-		if p.Type == "" || err != nil {
+		if p.Erased == "" {
 			return nil
 		}
 		if p.Variant != matter.Out {
-			erased = append(erased, t.Erased())
+			erased = append(erased, p.Erased)
 		}
 	}
 	var all []string

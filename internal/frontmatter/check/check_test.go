@@ -158,8 +158,10 @@ func FuzzApply(f *testing.F) {
 		f.Add(seed)
 	}
 	project := statement.NewProject(".")
+	f.Add("-- name: a\nselect :a; -- name: a\nselect :b")
 	f.Fuzz(func(t *testing.T, text string) {
 		before := File(project, source.NewFile("findX.sql", text), "findX.sql")
+		Across(project, []*statement.File{before})
 		for round := 0; ; round++ {
 			fixed, n := Apply(before.Text, diagnostics(before))
 			if n == 0 {

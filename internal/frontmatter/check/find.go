@@ -26,6 +26,13 @@ type Project struct {
 	include, exclude globs
 	nested           []string // folders below that are projects of their own
 	listed           bool     // Paths has all files
+	unreadable       []unreadable
+}
+
+// unreadable is a folder that cannot be listed.
+type unreadable struct {
+	path string
+	err  error
 }
 
 // Overrides are settings given as flags. They win over the project file.
@@ -176,19 +183,16 @@ func (p *Project) Base() string { return filepath.Join(p.Root, filepath.FromSlas
 func (p *Project) list() error {
 	p.listed, p.Paths = true, nil
 	base := p.Base()
-	output := ""
-	if p.Output != "" {
-		output = filepath.Join(p.Root, filepath.FromSlash(p.Output))
-	}
 	err := filepath.WalkDir(base, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			if path == base && errors.Is(err, fs.ErrNotExist) {
 				return &MisuseError{fmt.Sprintf("there is no folder %s, the root of the statements of %s", p.SQLRoot, p.Root)}
 			}
-			return err
+			p.unreadable = append(p.unreadable, unreadable{path, err})
+			return nil
 		case entry.IsDir():
-			return p.enter(path, base, output)
+			return p.enter(path, base)
 		case entry.Type().IsRegular():
 			if relative, ok := p.Relative(path); ok && p.Reads(relative) {
 				p.Paths = append(p.Paths, path)
@@ -211,11 +215,11 @@ func (p *Project) add(path string) {
 	}
 }
 
-func (p *Project) enter(path, base, output string) error {
+func (p *Project) enter(path, base string) error {
 	if path == base {
 		return nil
 	}
-	if strings.HasPrefix(filepath.Base(path), ".") || path == output {
+	if strings.HasPrefix(filepath.Base(path), ".") || p.isOutput(path) {
 		return filepath.SkipDir
 	}
 	if info, err := os.Stat(filepath.Join(path, matter.ProjectFile)); err == nil && info.Mode().IsRegular() {
@@ -234,9 +238,16 @@ func (p *Project) Relative(path string) (string, bool) {
 	return filepath.ToSlash(relative), true
 }
 
-// Reads tells whether a file of the folder of the statements is one of the project's.
+// isOutput tells whether a path is the folder of generated files, or lies in it.
+func (p *Project) isOutput(path string) bool {
+	return p.Output != "" && within(path, filepath.Join(p.Root, filepath.FromSlash(p.Output)))
+}
+
+// Reads tells whether a file below the folder of the statements is one of the project's.
 func (p *Project) Reads(relative string) bool {
-	return p.include.match(relative) && !p.exclude.match(relative)
+	hidden := strings.HasPrefix(relative, ".") || strings.Contains(relative, "/.")
+	return !hidden && p.include.match(relative) && !p.exclude.match(relative) &&
+		!p.isOutput(filepath.Join(p.Base(), filepath.FromSlash(relative)))
 }
 
 // within tells whether a path is a folder or lies in it.

@@ -14,8 +14,8 @@ var ruleTable = slices.Concat(fileRules, shapeRules, statementRules, projectRule
 var fileRules = []RuleRow{
 	{
 		ID: RuleUnreadable, Severity: Error, Layer: LayerFile,
-		Summary: "A file cannot be read.",
-		Text:    "The message says what the system reports. Mend the permissions, or exclude the file.",
+		Summary: "A file or folder cannot be read.",
+		Text:    "The message says what the system reports. Mend the permissions, or exclude it.",
 	},
 	{
 		ID: source.RuleFileSize, Severity: Error, Layer: LayerFile,

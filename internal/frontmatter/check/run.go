@@ -2,7 +2,9 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -116,6 +118,9 @@ func (r *runner) project(ctx context.Context, p *Project) error {
 		r.report(f.File, p.Paths[i], found[f])
 	}
 	r.outside(p)
+	for _, u := range p.unreadable {
+		r.report(source.NewFile(r.show(u.path), ""), u.path, cannotRead("folder", u.err))
+	}
 	return nil
 }
 
@@ -180,9 +185,18 @@ func readFile(path string) (string, []source.Finding) {
 	}
 	data, err := os.ReadFile(path) //nolint:gosec // the path comes from walking the user's folder
 	if err != nil {
-		return "", []source.Finding{{Rule: RuleUnreadable, Message: fmt.Sprintf("the file cannot be read: %v", err)}}
+		return "", cannotRead("file", err)
 	}
 	return string(data), nil
+}
+
+// cannotRead says why, without the path, which the diagnostic has already.
+func cannotRead(what string, err error) []source.Finding {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return []source.Finding{{Rule: RuleUnreadable, Message: fmt.Sprintf("the %s cannot be read: %v", what, err)}}
 }
 
 // File reads a file and checks each of its statements.

@@ -30,7 +30,7 @@ func commandTable() []command {
 		},
 		{
 			Name: "fmt", Args: "[path... | -]", Summary: "Format front matter",
-			Text: "Writes front matter in its canonical form: keys in the order of the reference, two blanks of indentation. SQL is never changed. Files with errors are left alone. With -, standard input is formatted to standard output.",
+			Text: "Writes front matter in its canonical form: keys in the order of the reference, two blanks of indentation. SQL is never changed. Files with errors in how they are written (layers file and shape) are left alone. With -, standard input is formatted to standard output.",
 			Run:  (*app).format,
 		},
 		{

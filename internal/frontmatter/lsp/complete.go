@@ -313,7 +313,7 @@ func undeclared(file *statement.File, offset int) []string {
 }
 
 // keyMarkdown is what completion and hover say about a key.
-func keyMarkdown(k matter.Key) string {
+func keyMarkdown(k *matter.Key) string {
 	text := "**" + k.Name + "**: " + k.Shape.String() + "\n\n" + k.Summary
 	if k.Effect != "" {
 		text += " " + k.Effect

@@ -15,14 +15,18 @@ type Key struct {
 func Keys() []Key { return keyTable }
 
 // KeyNamed returns the row of a key.
-func KeyNamed(name string) (Key, bool) {
-	for _, k := range keyTable {
-		if k.Name == name {
-			return k, true
-		}
-	}
-	return Key{}, false
+func KeyNamed(name string) (*Key, bool) {
+	k, ok := keyByName[name]
+	return k, ok
 }
+
+var keyByName = func() map[string]*Key {
+	byName := make(map[string]*Key, len(keyTable))
+	for i := range keyTable {
+		byName[keyTable[i].Name] = &keyTable[i]
+	}
+	return byName
+}()
 
 // KeyNames returns the names of the keys in the order of the table.
 func KeyNames() []string { return keyNames }

@@ -232,6 +232,9 @@ func (b *builder) parameters() {
 	index := map[string]int{}
 	add := func(p Parameter) {
 		if _, ok := index[p.Name]; !ok {
+			if t, err := ParseType(p.Type); err == nil {
+				p.Erased = t.Erased()
+			}
 			index[p.Name] = len(s.Parameters)
 			s.Parameters = append(s.Parameters, p)
 		}

@@ -57,7 +57,7 @@ func inherit(group []*Statement) {
 		s.Returning = returning(s.Type, written["returning"], written["parameters"])
 		for i := range s.Parameters {
 			if p := &s.Parameters[i]; p.Type == "" {
-				p.Type, p.Variant = declared[p.Name].Type, declared[p.Name].Variant
+				p.Type, p.Erased, p.Variant = declared[p.Name].Type, declared[p.Name].Erased, declared[p.Name].Variant
 			}
 		}
 		slices.SortStableFunc(s.Parameters, func(a, b Parameter) int { return order[a.Name] - order[b.Name] })

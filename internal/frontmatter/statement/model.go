@@ -38,6 +38,7 @@ type Named struct {
 type Parameter struct {
 	Name    string
 	Type    string // as written; empty to infer it
+	Erased  string // the type as overloads see it; empty when it is not known
 	Variant string
 	Node    *matter.Node // the mapping it is declared by, or the type; nil when it is not declared
 	Span    source.Span  // of its declared name, or of its first occurrence

@@ -101,8 +101,8 @@ func (p *Project) Setting(written *matter.Node, key string) bool {
 			return n.True()
 		}
 	}
-	k, _ := matter.KeyNamed(key)
-	return k.Default == "true"
+	k, ok := matter.KeyNamed(key)
+	return ok && k.Default == "true"
 }
 
 // Affix returns the prefix or suffix of a key in the same way.
@@ -112,7 +112,7 @@ func (p *Project) Affix(written *matter.Node, key string) string {
 			return n.Value
 		}
 	}
-	if k, _ := matter.KeyNamed(key); k.Default != "empty" {
+	if k, ok := matter.KeyNamed(key); ok && k.Default != "empty" {
 		return k.Default
 	}
 	return ""
