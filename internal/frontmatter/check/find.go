@@ -91,6 +91,16 @@ func FindProjects(paths []string, overlay map[string]string, overrides Overrides
 	return projects, nil
 }
 
+// ProjectOf returns the project of a folder with its settings, without looking for files.
+func ProjectOf(dir string, overrides Overrides) (*Project, error) {
+	resolved, _, err := resolve(dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	root, found := projectRoot(resolved, true)
+	return openProject(root, found, overrides)
+}
+
 // resolve follows symlinks of a path that the user named.
 func resolve(path string, overlay map[string]string) (resolved string, isDir bool, err error) {
 	if _, ok := overlay[path]; ok {

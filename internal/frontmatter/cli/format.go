@@ -4,47 +4,60 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/stagewright/stagewright/internal/frontmatter/check"
 	"github.com/stagewright/stagewright/internal/frontmatter/format"
+	"github.com/stagewright/stagewright/internal/frontmatter/source"
 	"github.com/stagewright/stagewright/internal/frontmatter/statement"
 )
 
-// stdinName stands for standard input: the project of the working folder says in which dialect it is written.
-const stdinName = "<stdin>.sql"
+// stdinName stands for standard input in messages and as the name of its file.
+const stdinName = "<stdin>"
 
 func (a *app) format(ctx context.Context, args []string) error {
 	options, err := a.options(args)
 	if err != nil {
 		return err
 	}
-	stdin := contains(args, "-")
-	if stdin {
+	if contains(args, "-") {
 		if len(args) > 1 {
 			return misusef("- formats standard input; it does not go with paths")
 		}
-		text, err := a.readStdin()
-		if err != nil {
-			return err
-		}
-		path := filepath.Join(a.dir, stdinName)
-		options.Paths, options.Overlay = []string{path}, map[string]string{path: text}
+		return a.formatStdin(options.Overrides)
 	}
 	result, err := a.run(ctx, options)
 	if err != nil {
 		return err
 	}
-	f := formatRun{app: a, stdin: stdin, broken: brokenForm(result.Diagnostics)}
+	f := formatRun{app: a, broken: brokenForm(result.Diagnostics)}
 	for _, file := range result.Files {
-		if stdin != strings.HasSuffix(file.Path, stdinName) {
-			continue
-		}
 		if err := f.file(file); err != nil {
 			return err
 		}
+	}
+	return f.finish()
+}
+
+// formatStdin formats standard input as a file of the project of the working folder, whatever its folders are.
+func (a *app) formatStdin(overrides check.Overrides) error {
+	text, err := a.readStdin()
+	if err != nil {
+		return err
+	}
+	p, err := check.ProjectOf(a.dir, overrides)
+	if err != nil {
+		return fmt.Errorf("reading the project: %w", err)
+	}
+	file := check.File(p.Project, source.NewFile(stdinName, text), stdinName)
+	diagnostics := make([]check.Diagnostic, 0, len(file.Findings))
+	for _, found := range file.Findings {
+		diagnostics = append(diagnostics, check.Diagnostic{Finding: found, File: file.File, Path: stdinName, Severity: check.SeverityOf(found.Rule)})
+	}
+	f := formatRun{app: a, stdin: true, broken: brokenForm(check.Sort(diagnostics))}
+	if err := f.file(file); err != nil {
+		return err
 	}
 	return f.finish()
 }

@@ -59,7 +59,7 @@ var (
 	affix     = Shape{Kind: AnyText, Format: &affixFormat}
 	name      = Shape{Kind: AnyText, Format: &nameFormat}
 	className = Shape{Kind: AnyText, Format: &classFormat}
-	typeText  = Shape{Kind: AnyText, NotBlank: true, Note: "a Java type: a primitive, X[], a generic type, a qualified name, a name from java.lang, or an alias such as string, uuid or instant"}
+	typeText  = Shape{Kind: AnyText, NotBlank: true, Noun: "a Java type"}
 )
 
 var annotationList = Shape{Kind: ListOf, Item: &Shape{Kind: Fields, Fields: []Field{
@@ -81,7 +81,7 @@ var parameterShape = Shape{Kind: Either, Options: []Shape{
 		{Name: "sqlType", Shape: Shape{Kind: AnyText, Format: &sqlFormat}, Text: "its JDBC type, as a name from java.sql.Types"},
 		{Name: "scale", Shape: Shape{Kind: Whole}, Text: "digits behind the decimal point, together with sqlType"},
 	}}},
-	{Kind: MapOf, KeyFormat: &nameFormat, Item: &Shape{Kind: AnyText, NotBlank: true, Empty: true, Note: "a Java type; nothing to infer it"}},
+	{Kind: MapOf, KeyFormat: &nameFormat, Item: &Shape{Kind: AnyText, NotBlank: true, Empty: true, Noun: "a Java type"}},
 }}
 
 var converterShape = Shape{Kind: Either, Options: []Shape{

@@ -30,9 +30,9 @@ type Shape struct {
 	Item      *Shape
 	Fields    []Field
 	Options   []Shape
-	Empty     bool // the value may be missing behind its colon
-	NotBlank  bool // a text must not be empty
-	Note      string
+	Empty     bool   // the value may be missing behind its colon
+	NotBlank  bool   // a text must not be empty
+	Noun      string // what a text without a format is, for messages and the reference
 }
 
 // Field is a key of an inner mapping.
@@ -124,8 +124,11 @@ func (s *Shape) String() string {
 		}
 		return strings.Join(all, " or ")
 	default:
-		if s.Format != nil {
+		switch {
+		case s.Format != nil:
 			return s.Format.Name
+		case s.Noun != "":
+			return s.Noun
 		}
 		return "a text"
 	}
