@@ -215,6 +215,11 @@ func TestRun_SurvivesHostileFiles(t *testing.T) {
 	for name, text := range hostile {
 		write(t, filepath.Join(dir, name), text)
 	}
+	hostile["findHuge.sql"] = "" // 100 MB without a line end
+	write(t, filepath.Join(dir, "findHuge.sql"), "")
+	if err := os.Truncate(filepath.Join(dir, "findHuge.sql"), 100_000_000); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Symlink(dir, filepath.Join(dir, "loop")); err != nil {
 		t.Skip("no symlinks here")
 	}
@@ -233,7 +238,7 @@ func TestRun_SurvivesHostileFiles(t *testing.T) {
 		for _, d := range result.Diagnostics {
 			rules[filepath.Base(d.Path)+" "+string(d.Rule)] = true
 		}
-		for _, want := range []string{"findDeep.sql front-matter-size", "findBytes.sql file-encoding", "findBig.sql file-size", "findMarks.sql unnamed-parameter", "findMarks.sql too-many-findings", "findOnes.sql too-many-findings", "findBlock.sql front-matter-size"} {
+		for _, want := range []string{"findDeep.sql front-matter-size", "findBytes.sql file-encoding", "findBig.sql file-size", "findHuge.sql file-size", "findMarks.sql unnamed-parameter", "findMarks.sql too-many-findings", "findOnes.sql too-many-findings", "findBlock.sql front-matter-size"} {
 			if !rules[want] {
 				t.Errorf("%s: %s was not found", dialect, want)
 			}

@@ -3,6 +3,7 @@ package check
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/stagewright/stagewright/internal/frontmatter/source"
@@ -83,5 +84,32 @@ func TestRules_ExamplesDoWhatTheySay(t *testing.T) {
 				t.Errorf("right example: %s: %s", d.Rule, d.Message)
 			}
 		})
+	}
+}
+
+// TestRules_AreComplete: every rule that a package defines is in the table.
+func TestRules_AreComplete(t *testing.T) {
+	definition := regexp.MustCompile(`(?m)^\tRule\w+ +source\.Rule = "([^"]+)"|^\tRule\w+ +Rule = "([^"]+)"`)
+	defined := 0
+	for _, pattern := range []string{"../source/*.go", "../matter/*.go", "../statement/*.go", "*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range definition.FindAllStringSubmatch(string(data), -1) {
+				defined++
+				if _, ok := RuleNamed(m[1] + m[2]); !ok {
+					t.Errorf("%s: the rule %s is not in the table", path, m[1]+m[2])
+				}
+			}
+		}
+	}
+	if defined != len(Rules()) {
+		t.Errorf("%d rules are defined and %d in the table", defined, len(Rules()))
 	}
 }

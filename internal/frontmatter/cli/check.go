@@ -77,6 +77,9 @@ func (a *app) readStdin() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading standard input: %w", err)
 	}
+	if len(text) > source.MaxFileSize {
+		return "", misusef("standard input is larger than 32 MiB")
+	}
 	return string(text), nil
 }
 

@@ -163,6 +163,15 @@ func TestDiagnostics_FollowTheText(t *testing.T) {
 	}
 }
 
+// TestDiagnostics_WithinOneText: a text that is no file yet is checked against itself.
+func TestDiagnostics_WithinOneText(t *testing.T) {
+	c := initialized(t)
+	c.open("untitled:x", "-- name: findX\nselect 1;\n-- name: findX\nselect 2")
+	if diff := cmp.Diff("0:9-0:14 duplicate-name|2:9-2:14 duplicate-name", c.diagnostics("untitled:x")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestDiagnostics_OfTheProjectFile(t *testing.T) {
 	uri := folder(t, map[string]string{"frontmatter.yaml": "dialect: standard\n", "findX.sql": "select # ;\n1"})
 	c := initialized(t)

@@ -157,7 +157,7 @@ func (d *document) current() *statement.File {
 		relative = filepath.Base(d.path)
 	}
 	d.file = check.File(d.project.Project.Project, file, relative)
-	if inside && d.project.Reads(relative) {
+	if d.project.Root == "" || inside && d.project.Reads(relative) {
 		d.project.files[d.path] = d.file
 		d.project.found = nil
 	}
