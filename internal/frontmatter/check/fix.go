@@ -1,9 +1,7 @@
 package check
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/stagewright/stagewright/internal/frontmatter/source"
 )
@@ -11,7 +9,7 @@ import (
 // Apply makes the sure fixes of a file's diagnostics in its text. It returns the text and how many fixes were made.
 func Apply(text string, diagnostics []Diagnostic) (string, int) {
 	edits, applied := SureEdits(diagnostics)
-	return Edited(text, edits), applied
+	return source.Edited(text, edits), applied
 }
 
 // SureEdits returns the edits of the sure fixes of a file's diagnostics, and of how many fixes they are. Of fixes that
@@ -36,18 +34,4 @@ func overlap(edits, more []source.Edit) bool {
 		}
 	}
 	return false
-}
-
-// Edited applies edits that do not overlap.
-func Edited(text string, edits []source.Edit) string {
-	edits = slices.SortedFunc(slices.Values(edits), func(a, b source.Edit) int { return cmp.Compare(a.Start, b.Start) })
-	var b strings.Builder
-	at := 0
-	for _, e := range edits {
-		b.WriteString(text[at:e.Start])
-		b.WriteString(e.Text)
-		at = e.End
-	}
-	b.WriteString(text[at:])
-	return b.String()
 }

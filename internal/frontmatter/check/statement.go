@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/stagewright/stagewright/internal/frontmatter/matter"
@@ -28,11 +29,6 @@ func one(rule source.Rule, span source.Span, message string, fixes ...source.Fix
 	return []source.Finding{{Rule: rule, Span: span, Message: message, Fixes: fixes}}
 }
 
-// replacement is a sure fix: the nearest name there is.
-func replacement(span source.Span, text string) source.Fix {
-	return source.Fix{Title: "Replace by " + text, Edits: []source.Edit{{Span: span, Text: text}}, Sure: true}
-}
-
 // maxSuggestions bounds the names that a misspelt one is compared with.
 const maxSuggestions = 1000
 
@@ -51,7 +47,7 @@ func parameterUse(_ *statement.Project, s *statement.Statement) []source.Finding
 		}
 		message := fmt.Sprintf("the SQL has no parameter :%s", p.Name)
 		if near, ok := matter.Nearest(p.Name, undeclared); ok {
-			findings = append(findings, one(RuleParameterUnused, p.Span, message+fmt.Sprintf("; did you mean %s?", near), replacement(p.Span, near))...)
+			findings = append(findings, one(RuleParameterUnused, p.Span, message+fmt.Sprintf("; did you mean %s?", near), source.Replacement(p.Span, near, true))...)
 			continue
 		}
 		findings = append(findings, one(RuleParameterUnused, p.Span, message)...)
@@ -109,7 +105,7 @@ func types(_ *statement.Project, s *statement.Statement) []source.Finding {
 			}
 		}
 		if n.Plain && wrong.Suggest != "" {
-			fixes = append(fixes, replacement(span, wrong.Suggest))
+			fixes = append(fixes, source.Replacement(span, wrong.Suggest, true))
 		}
 		findings = append(findings, one(RuleJavaType, span, wrong.Message, fixes...)...)
 	}
@@ -219,7 +215,7 @@ func vendor(_ *statement.Project, s *statement.Statement) []source.Finding {
 	if !ok || near == n.Value {
 		return nil
 	}
-	return one(RuleVendor, n.Span, fmt.Sprintf("the driver calls its product %s, not %s; they are compared exactly", near, n.Value), replacement(n.Span, near))
+	return one(RuleVendor, n.Span, fmt.Sprintf("the driver calls its product %s, not %s; they are compared exactly", near, n.Value), source.Replacement(n.Span, near, true))
 }
 
 // shortProducts are what people call products that their drivers call otherwise.
@@ -238,27 +234,18 @@ func sqlTypes(_ *statement.Project, s *statement.Statement) []source.Finding {
 		if scale := n.Pair("scale"); scale != nil && t == nil {
 			findings = append(findings, one(RuleScale, scale.Span, "scale needs sqlType: it is the scale of that type")...)
 		}
-		if t == nil || t.Kind != matter.Text || contains(jdbcTypes, t.Value) {
+		if t == nil || t.Kind != matter.Text || slices.Contains(jdbcTypes, t.Value) {
 			continue
 		}
 		message := fmt.Sprintf("java.sql.Types has no %s", t.Value)
 		var fixes []source.Fix
 		if near, ok := matter.Nearest(t.Value, jdbcTypes); ok {
 			message += fmt.Sprintf("; did you mean %s?", near)
-			fixes = append(fixes, replacement(t.Span, near))
+			fixes = append(fixes, source.Replacement(t.Span, near, true))
 		}
 		findings = append(findings, one(RuleJDBCType, t.Span, message, fixes...)...)
 	}
 	return findings
-}
-
-func contains(words []string, word string) bool {
-	for _, w := range words {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 // jdbcTypes are the constants of java.sql.Types in Java 17.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -109,18 +110,9 @@ func bind(set *pflag.FlagSet, rows []flagRow) values {
 // checkWords refuses values that are not among the words of their flag.
 func (v values) checkWords(rows []flagRow) error {
 	for _, r := range rows {
-		if value := v.text(r.Name); r.Words != nil && value != r.Default && !contains(r.Words, value) {
+		if value := v.text(r.Name); r.Words != nil && value != r.Default && !slices.Contains(r.Words, value) {
 			return misusef("--%s is one of %s, not %q", r.Name, strings.Join(r.Words, ", "), value)
 		}
 	}
 	return nil
-}
-
-func contains(words []string, word string) bool {
-	for _, w := range words {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -21,7 +22,7 @@ func (a *app) format(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if contains(args, "-") {
+	if slices.Contains(args, "-") {
 		if len(args) > 1 {
 			return misusef("- formats standard input; it does not go with paths")
 		}

@@ -10,17 +10,7 @@ import (
 )
 
 // File returns the text of a file with all its front matter formatted. Front matter that cannot be read stays.
-func File(f *statement.File) string {
-	var b strings.Builder
-	at := 0
-	for _, e := range Edits(f) {
-		b.WriteString(f.Text[at:e.Start])
-		b.WriteString(e.Text)
-		at = e.End
-	}
-	b.WriteString(f.Text[at:])
-	return b.String()
-}
+func File(f *statement.File) string { return source.Edited(f.Text, Edits(f)) }
 
 // Edits returns what File changes, by position.
 func Edits(f *statement.File) []source.Edit {

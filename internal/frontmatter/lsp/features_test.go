@@ -30,7 +30,7 @@ func applied(text string, edits []textEdit) string {
 	for _, e := range edits {
 		all = append(all, source.Edit{Span: source.Span{Start: w.offsetOf(file, e.Range.Start), End: w.offsetOf(file, e.Range.End)}, Text: e.NewText})
 	}
-	return check.Edited(text, all)
+	return source.Edited(text, all)
 }
 
 func TestCompletion(t *testing.T) {

@@ -3,6 +3,7 @@ package matter
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/stagewright/stagewright/internal/frontmatter/source"
@@ -100,11 +101,7 @@ func (f *fitter) unknownKey(n *Node, p Pair, s *Shape) {
 		return
 	}
 	f.find(RuleUnknownKey, p.Span, message+fmt.Sprintf("; did you mean %s?", near),
-		replace(p.Span, near, n.Get(near) == nil))
-}
-
-func replace(span source.Span, text string, sure bool) source.Fix {
-	return source.Fix{Title: "Replace by " + text, Edits: []source.Edit{{Span: span, Text: text}}, Sure: sure}
+		source.Replacement(p.Span, near, n.Get(near) == nil))
 }
 
 // either takes the option for the kind of the node: a list, a mapping, or a single value.
@@ -172,13 +169,13 @@ func booleanFix(n *Node) []source.Fix {
 		return nil
 	}
 	if near, ok := Nearest(n.Value, []string{"true", "false"}); ok && !strings.Contains(n.Value, "\n") {
-		return []source.Fix{replace(n.Span, near, true)}
+		return []source.Fix{source.Replacement(n.Span, near, true)}
 	}
 	switch strings.ToLower(n.Value) {
 	case "yes", "on", "y":
-		return []source.Fix{replace(n.Span, "true", false)}
+		return []source.Fix{source.Replacement(n.Span, "true", false)}
 	case "no", "off", "n":
-		return []source.Fix{replace(n.Span, "false", false)}
+		return []source.Fix{source.Replacement(n.Span, "false", false)}
 	}
 	return nil
 }
@@ -188,12 +185,12 @@ func (f *fitter) word(n *Node, s *Shape) {
 		f.find(RuleType, n.Span, fmt.Sprintf("%s is wanted here, not %s", s, n.Kind))
 		return
 	}
-	if n.Kind == Text && contains(s.Words, n.Value) {
+	if n.Kind == Text && slices.Contains(s.Words, n.Value) {
 		return
 	}
 	message := fmt.Sprintf("%q is not %s", n.Value, s)
 	if near, ok := Nearest(n.Value, s.Words); ok && !strings.Contains(n.Value, "\n") {
-		f.find(RuleWord, n.Span, fmt.Sprintf("%s; did you mean %s?", message, near), replace(n.Span, near, true))
+		f.find(RuleWord, n.Span, fmt.Sprintf("%s; did you mean %s?", message, near), source.Replacement(n.Span, near, true))
 		return
 	}
 	f.find(RuleWord, n.Span, message)
@@ -203,7 +200,7 @@ func (f *fitter) text(n *Node, s *Shape) {
 	if n.Kind != Text {
 		var fixes []source.Fix
 		if n.Plain {
-			fixes = []source.Fix{replace(n.Span, `"`+n.Value+`"`, false)}
+			fixes = []source.Fix{source.Replacement(n.Span, `"`+n.Value+`"`, false)}
 			fixes[0].Title = "Quote the value"
 		}
 		message := fmt.Sprintf("%s is wanted here, not %s", s, said(n))
@@ -223,7 +220,7 @@ func (f *fitter) text(n *Node, s *Shape) {
 }
 
 func (f *fitter) format(text string, span source.Span, format *Format) {
-	if format == nil || format.regexp.MatchString(text) && !contains(format.Not, text) {
+	if format == nil || format.regexp.MatchString(text) && !slices.Contains(format.Not, text) {
 		return
 	}
 	f.find(RuleFormat, span, fmt.Sprintf("%q is not %s: %s", text, format.Name, format.Text))

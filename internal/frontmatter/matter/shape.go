@@ -2,6 +2,7 @@ package matter
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -78,19 +79,10 @@ var keywords = strings.Fields(`_ abstract assert boolean break byte case catch c
 	throw throws transient true try void volatile while`)
 
 // IsKeyword tells whether Java reserves a word.
-func IsKeyword(word string) bool { return contains(keywords, word) }
+func IsKeyword(word string) bool { return slices.Contains(keywords, word) }
 
 // IsName tells whether a word can name something in Java.
 func IsName(word string) bool { return nameFormat.regexp.MatchString(word) && !IsKeyword(word) }
-
-func contains(words []string, word string) bool {
-	for _, w := range words {
-		if w == word {
-			return true
-		}
-	}
-	return false
-}
 
 // field returns the field of a name, or nil.
 func (s *Shape) field(name string) *Field {

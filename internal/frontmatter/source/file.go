@@ -183,12 +183,3 @@ func (f *File) Line(number int) Span {
 	}
 	return Span{f.lines[number-1], end}
 }
-
-// LineEnd returns the line end that the file uses, going by its first one.
-func (f *File) LineEnd() string {
-	if len(f.lines) > 1 {
-		first := f.Line(1)
-		return f.Text[first.End:f.lines[1]]
-	}
-	return "\n"
-}

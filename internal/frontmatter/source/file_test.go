@@ -36,9 +36,6 @@ func TestPosition_CountsWhatIsAskedFor(t *testing.T) {
 	if got := f.PositionIn(len(text), CodePoints); got != (Position{4, 1}) {
 		t.Errorf("end of the text = %v, want 4:1", got)
 	}
-	if f.LineEnd() != "\r\n" {
-		t.Errorf("line end = %q, want CRLF", f.LineEnd())
-	}
 }
 
 func TestOffset_OutsideOfTheText(t *testing.T) {

@@ -1,5 +1,11 @@
 package source
 
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
 // Span is a half-open range of byte offsets in one file.
 type Span struct{ Start, End int }
 
@@ -13,6 +19,25 @@ func (s Span) Text(text string) string { return text[s.Start:s.End] }
 type Edit struct {
 	Span
 	Text string
+}
+
+// Edited returns a text with edits made that do not overlap.
+func Edited(text string, edits []Edit) string {
+	edits = slices.SortedFunc(slices.Values(edits), func(a, b Edit) int { return cmp.Compare(a.Start, b.Start) })
+	var b strings.Builder
+	at := 0
+	for _, e := range edits {
+		b.WriteString(text[at:e.Start])
+		b.WriteString(e.Text)
+		at = e.End
+	}
+	b.WriteString(text[at:])
+	return b.String()
+}
+
+// Replacement is the fix that puts a word in the place of another.
+func Replacement(span Span, word string, sure bool) Fix {
+	return Fix{Title: "Replace by " + word, Edits: []Edit{{Span: span, Text: word}}, Sure: sure}
 }
 
 // Fix is a suggestion that can be applied. A sure one is applied by `check --fix` without asking.
