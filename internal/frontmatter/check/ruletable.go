@@ -72,7 +72,7 @@ var fileRules = []RuleRow{
 	{
 		ID: source.RuleKeyNotRead, Severity: Warning, Layer: LayerFile,
 		Summary: "A key stands in a comment that is not read.",
-		Text:    "Front matter is the `--` lines at the start of their line above the SQL. Keys in `/* */`, in indented lines and below the start of the SQL are comments.",
+		Text:    "Front matter is the `--` lines at the start of their line above the SQL. Keys in `/* */`, in indented lines, behind code and below the start of the SQL are comments.",
 		Wrong:   sql("/* name: findUser */\nSELECT 1;\n"),
 		Right:   sql("-- name: findUser\nSELECT 1;\n"),
 	},

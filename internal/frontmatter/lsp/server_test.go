@@ -172,6 +172,37 @@ func TestDiagnostics_WithinOneText(t *testing.T) {
 	}
 }
 
+// TestDiagnostics_FollowTheDisk: files that are not open are read anew when the client says that they changed.
+func TestDiagnostics_FollowTheDisk(t *testing.T) {
+	uri := folder(t, map[string]string{"frontmatter.yaml": "", "a.sql": "", "b.sql": "-- name: findX\nselect 1", "sub/frontmatter.yaml": "", "sub/c.sql": "-- name: findX\nselect 1"})
+	c := initialized(t)
+	a, b := uri("a.sql"), uri("b.sql")
+	c.open(a, "-- name: findX\nselect 1")
+	if diff := cmp.Diff("0:9-0:14 duplicate-name", c.diagnostics(a)); diff != "" {
+		t.Errorf("open (-want +got):\n%s", diff)
+	}
+	path, _ := pathOf(b)
+	for _, step := range []struct{ text, want string }{
+		{"-- name: findY\nselect 1", ""},
+		{"-- name: findX\nselect 1", "0:9-0:14 duplicate-name"},
+		{"", ""},
+	} {
+		var err error
+		if step.text == "" {
+			err = os.Remove(path)
+		} else {
+			err = os.WriteFile(path, []byte(step.text), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.notify("workspace/didChangeWatchedFiles", object{"changes": []object{{"uri": b, "type": 2}}})
+		if diff := cmp.Diff(step.want, c.diagnostics(a)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", step.text, diff)
+		}
+	}
+}
+
 func TestDiagnostics_OfTheProjectFile(t *testing.T) {
 	uri := folder(t, map[string]string{"frontmatter.yaml": "dialect: standard\n", "findX.sql": "select # ;\n1"})
 	c := initialized(t)

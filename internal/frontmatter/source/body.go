@@ -35,9 +35,7 @@ func (b *body) read(first Token) {
 		case Space:
 			continue
 		case LineComment, BlockComment:
-			if b.ownLine(token.Start) {
-				comments = append(comments, token)
-			}
+			comments = append(comments, token)
 			continue
 		case Hint:
 		default:
@@ -55,12 +53,6 @@ func (b *body) finish(end int, comments []Token) {
 		b.statement.SQL.End = end
 	}
 	b.warnNotRead(comments)
-}
-
-// ownLine tells whether only blanks stand before an offset in its line.
-func (b *body) ownLine(offset int) bool {
-	before := strings.TrimRight(b.text[:offset], " \t")
-	return startsLine(b.text, len(before))
 }
 
 func (b *body) unterminated(t Token) {
