@@ -82,7 +82,11 @@ func referenceKeys(b *strings.Builder) {
 	}
 	b.WriteString("\n## Keys that do not go together\n\nA key counts only when it is written, never because of its default.\n\n| key | with | because |\n|---|---|---|\n")
 	for _, c := range matter.Conflicts() {
-		fmt.Fprintf(b, "| %s | %s | %s |\n", conditionText(c.A), conditionText(c.B), c.Why)
+		with := conditionText(c.B)
+		if c.Unless != nil {
+			with += ", unless there is " + conditionText(*c.Unless)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", conditionText(c.A), with, c.Why)
 	}
 	for _, r := range matter.Requirements() {
 		fmt.Fprintf(b, "| `%s` | no `%s` | %s |\n", r.Key, r.Needs, r.Why)
@@ -127,7 +131,7 @@ func conditionText(c matter.Condition) string {
 	switch {
 	case c.Variant:
 		return "a parameter with `variant: OUT` or `INOUT`"
-	case c.Words == nil:
+	case len(c.Words) == 0:
 		return "`" + c.Key + "`"
 	}
 	return "`" + c.Key + ": " + strings.Join(c.Words, "`, `") + "`"
@@ -158,7 +162,7 @@ func referenceDialects(b *strings.Builder) {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("\nWith `mysql`, `--` starts a comment only before a blank or at the start of a line, and `/*! */` belongs to the SQL. With `postgresql`, a `?` between two values is an operator; any other `?` is an error.\n")
+	b.WriteString("\nWith `mysql`, `--` starts a comment only before a blank, or at the start of a line above the SQL, and `/*! */` belongs to the SQL. With `postgresql`, a `?` between two values is an operator; any other `?` is an error.\n")
 }
 
 func referenceTypes(b *strings.Builder) {

@@ -26,7 +26,7 @@ func (c Condition) met(root *Node) bool {
 			v := p.Get("variant")
 			return v != nil && (v.Value == Out || v.Value == InOut)
 		})
-	case c.Words == nil:
+	case len(c.Words) == 0:
 		return true
 	case n.Kind == Bool:
 		return slices.Contains(c.Words, strings.ToLower(n.Value))
@@ -37,9 +37,13 @@ func (c Condition) met(root *Node) bool {
 
 // Conflict is a pair of conditions that do not go together.
 type Conflict struct {
-	A, B Condition // the finding is at B
-	Why  string
+	A, B   Condition // the finding is at B
+	Why    string
+	Unless *Condition // with which they do
 }
+
+// outParameter is a parameter that brings a value back.
+var outParameter = Condition{Key: "parameters", Variant: true}
 
 // Requirement is a key that needs another one.
 type Requirement struct{ Key, Needs, Why string }
@@ -51,19 +55,19 @@ func Conflicts() []Conflict { return conflictTable }
 func Requirements() []Requirement { return requirementTable }
 
 var conflictTable = []Conflict{
-	{is("executeOnce", "false"), is("executeBatch", "false"), "nothing would be generated for the statement"},
-	{is("type", Reading, Calling), is("executeBatch", "true"), "only a writing statement can be executed as a batch"},
-	{is("returning", Single, Multiple, Cursor), is("executeBatch", "true"), "a batch returns no rows"},
-	{is("type", Reading, Calling), is("writesReturnUpdateCount", "true"), "only a writing statement has an update count"},
-	{is("returning", Single, Multiple, Cursor), is("writesReturnUpdateCount", "true"), "a statement that returns rows does not return their number"},
-	{is("returning", None, Multiple, Cursor), is("throwOnMultipleResults", "true"), "only a statement that returns a single row can have too many"},
-	{is("returning", None), Condition{Key: "resultRowType"}, "a statement that returns none has no rows"},
-	{is("returning", None), Condition{Key: "resultRowConverter"}, "a statement that returns none has no rows"},
-	{is("returning", None), Condition{Key: "resultRowColumns"}, "a statement that returns none has no rows"},
-	{Condition{Key: "resultRowType"}, Condition{Key: "resultRowConverter"}, "a row is built by its type or by its converter"},
-	{Condition{Key: "resultRowColumns"}, Condition{Key: "resultRowConverter"}, "a converter chooses its columns itself"},
-	{Condition{Key: "parameters", Variant: true}, is("type", Reading, Writing), "only a call has parameters that are OUT or INOUT"},
-	{Condition{Key: "parameters", Variant: true}, is("returning", Cursor), "a call with parameters that are OUT or INOUT has no cursor"},
+	{A: is("executeOnce", "false"), B: is("executeBatch", "false"), Why: "nothing would be generated for the statement"},
+	{A: is("type", Reading, Calling), B: is("executeBatch", "true"), Why: "only a writing statement can be executed as a batch"},
+	{A: is("returning", Single, Multiple, Cursor), B: is("executeBatch", "true"), Why: "a batch returns no rows"},
+	{A: is("type", Reading, Calling), B: is("writesReturnUpdateCount", "true"), Why: "only a writing statement has an update count"},
+	{A: is("returning", Single, Multiple, Cursor), B: is("writesReturnUpdateCount", "true"), Why: "a statement that returns rows does not return their number"},
+	{A: is("returning", None, Multiple, Cursor), B: is("throwOnMultipleResults", "true"), Why: "only a statement that returns a single row can have too many"},
+	{A: is("returning", None), B: is("resultRowType"), Why: "a statement that returns none has no rows", Unless: &outParameter},
+	{A: is("returning", None), B: is("resultRowConverter"), Why: "a statement that returns none has no rows"},
+	{A: is("returning", None), B: is("resultRowColumns"), Why: "a statement that returns none has no rows", Unless: &outParameter},
+	{A: is("resultRowType"), B: is("resultRowConverter"), Why: "a row is built by its type or by its converter"},
+	{A: is("resultRowColumns"), B: is("resultRowConverter"), Why: "a converter chooses its columns itself"},
+	{A: outParameter, B: is("type", Reading, Writing), Why: "only a call has parameters that are OUT or INOUT"},
+	{A: outParameter, B: is("returning", Cursor), Why: "a call with parameters that are OUT or INOUT has no cursor"},
 }
 
 var requirementTable = []Requirement{
@@ -72,10 +76,10 @@ var requirementTable = []Requirement{
 
 // withoutEffect lists keys that another one makes useless; a warning, because nothing is wrong with the result.
 var withoutEffect = []Conflict{
-	{is("executeOnce", "false"), Condition{Key: "executeOncePrefix"}, "no such method is generated"},
-	{is("executeOnce", "false"), Condition{Key: "executeOnceSuffix"}, "no such method is generated"},
-	{is("executeBatch", "false"), Condition{Key: "executeBatchPrefix"}, "no such method is generated"},
-	{is("executeBatch", "false"), Condition{Key: "executeBatchSuffix"}, "no such method is generated"},
+	{A: is("executeOnce", "false"), B: is("executeOncePrefix"), Why: "no such method is generated"},
+	{A: is("executeOnce", "false"), B: is("executeOnceSuffix"), Why: "no such method is generated"},
+	{A: is("executeBatch", "false"), B: is("executeBatchPrefix"), Why: "no such method is generated"},
+	{A: is("executeBatch", "false"), B: is("executeBatchSuffix"), Why: "no such method is generated"},
 }
 
 func is(key string, words ...string) Condition { return Condition{Key: key, Words: words} }
@@ -84,7 +88,7 @@ func is(key string, words ...string) Condition { return Condition{Key: key, Word
 func Combine(root *Node) []source.Finding {
 	var findings []source.Finding
 	pair := func(c Conflict, rule source.Rule, message string) {
-		if !c.A.met(root) || !c.B.met(root) {
+		if !c.A.met(root) || !c.B.met(root) || c.Unless != nil && c.Unless.met(root) {
 			return
 		}
 		a, b := root.Pair(c.A.Key), root.Pair(c.B.Key)

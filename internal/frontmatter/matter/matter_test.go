@@ -67,6 +67,8 @@ func TestFit_ReportsAtTheOwnPlace(t *testing.T) {
 		{"keys that conflict", "executeOnce: false\nexecuteBatch: false\n", `2:1 conflicting-keys "executeBatch"`},
 		{"a conflict that needs both written", "executeBatch: false\n", ""},
 		{"a cursor and an OUT parameter", "parameters:\n  - {name: a, variant: OUT}\nreturning: cursor\n", `3:1 conflicting-keys "returning"`},
+		{"a result type without rows", "returning: none\nresultRowType: a.B\n", `2:1 conflicting-keys "resultRowType"`},
+		{"a result type of OUT parameters", "returning: none\nresultRowType: a.B\nparameters:\n  - {name: a, variant: OUT}\n", ""},
 		{"columns without a type", "resultRowColumns: {a: b}\n", `1:1 missing-key "resultRowColumns"`},
 		{"a key without effect", "executeBatch: false\nexecuteBatchPrefix: x\n", `2:1 key-without-effect "executeBatchPrefix"`},
 	}

@@ -184,10 +184,11 @@ func conflictSchemas() []object {
 	all := make([]object, 0, len(conflictTable))
 	for _, c := range Conflicts() {
 		properties := object{{c.A.Key, conditionSchema(c.A)}, {c.B.Key, conditionSchema(c.B)}}
-		all = append(all, object{
-			{"$comment", c.Why},
-			{"not", object{{"required", []string{c.A.Key, c.B.Key}}, {"properties", properties}}},
-		})
+		both := object{{"required", []string{c.A.Key, c.B.Key}}, {"properties", properties}}
+		if u := c.Unless; u != nil {
+			both = append(both, member{"not", object{{"required", []string{u.Key}}, {"properties", object{{u.Key, conditionSchema(*u)}}}}})
+		}
+		all = append(all, object{{"$comment", c.Why}, {"not", both}})
 	}
 	return all
 }
@@ -197,7 +198,7 @@ func conditionSchema(c Condition) object {
 	case c.Variant:
 		out := object{{"type", "object"}, {"required", []string{"variant"}}, {"properties", object{{"variant", object{{"enum", []string{Out, InOut}}}}}}}
 		return object{{"type", "array"}, {"contains", out}}
-	case c.Words == nil:
+	case len(c.Words) == 0:
 		return object{{"not", object{{"type", "null"}}}}
 	}
 	values := make([]any, 0, len(c.Words))
