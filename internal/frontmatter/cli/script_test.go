@@ -1,0 +1,39 @@
+package cli_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/stagewright/stagewright/internal/frontmatter/cli"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"frontmatter": func() {
+			os.Exit(cli.Run(context.Background(), os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+		},
+	})
+}
+
+// TestScripts runs the whole program as users do.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script", UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"frame": frame},
+	})
+}
+
+// frame turns a file with one JSON message on each line into what an editor sends: `frame messages out`.
+func frame(ts *testscript.TestScript, _ bool, args []string) {
+	var b strings.Builder
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		line = strings.TrimSpace(line)
+		fmt.Fprintf(&b, "Content-Length: %d\r\n\r\n%s", len(line), line)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o644))
+}
