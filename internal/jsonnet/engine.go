@@ -147,16 +147,13 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (*Result, error)
 
 // cached returns a result that is still true: one for these very arguments, or one that holds for all.
 func (e *Engine) cached(ctx context.Context, k, bare key) *Result {
-	result, ok := e.results.Get(k)
-	if !ok {
-		if result, ok = e.results.Get(bare); ok && !result.anyArgs {
-			return nil // of a call without arguments
-		}
+	if result, ok := e.results.Get(k); ok && result.Lookups.Unchanged(ctx) {
+		return result
 	}
-	if !ok || !result.Lookups.Unchanged(ctx) {
-		return nil
+	if result, ok := e.results.Get(bare); ok && result.anyArgs && result.Lookups.Unchanged(ctx) {
+		return result
 	}
-	return result
+	return nil
 }
 
 // join returns the flight that evaluates k, begun now if there is none.
@@ -202,10 +199,11 @@ func (e *Engine) takeSlot(limit int64) bool {
 	}
 }
 
-// fly evaluates. Its slot is free when the evaluation has truly ended.
+// fly evaluates. Its slot is free when the evaluation has truly ended, and before anybody hears of it: who asks one thing
+// after the other needs one slot.
 func (e *Engine) fly(f *flight, request Request, k *key) {
-	defer e.counters.inFlight.Add(-1)
 	result := e.run(f.ctx, request)
+	e.counters.inFlight.Add(-1)
 	if k != nil && (result.err == nil || f.ctx.Err() == nil && result.err.repeatable()) {
 		at := *k
 		if result.anyArgs {

@@ -345,6 +345,37 @@ func TestEvaluate_OneResultForAllArgumentsOfNoFunction(t *testing.T) {
 	}
 }
 
+// TestEvaluate_NoLongerAFunction: what is kept for arguments that have an effect no more must not hide what holds for all.
+func TestEvaluate_NoLongerAFunction(t *testing.T) {
+	e := engine(evaluator{func(_ context.Context, job jsonnet.Job) (string, error) {
+		if job.Entry.Content != "0" {
+			job.ArgumentsIgnored()
+		}
+		return job.Entry.Content, nil
+	}}, jsonnet.Limits{})
+	w := &workspace{}
+	ask(t, e, w, "x")
+	w.version.Add(1)
+	for range 3 {
+		if got := ask(t, e, w, "x"); got != "1" {
+			t.Errorf("got %s", got)
+		}
+	}
+	if got := e.Counters().Evaluations; got != 2 {
+		t.Errorf("%d evaluations, want 2", got)
+	}
+}
+
+// TestEvaluate_OneAfterTheOtherNeedsOneSlot: the slot is free when the answer is there.
+func TestEvaluate_OneAfterTheOtherNeedsOneSlot(t *testing.T) {
+	e := engine(evaluator{}, jsonnet.Limits{MaxConcurrent: 1})
+	for i := range 5000 {
+		if got := ask(t, e, &workspace{id: fmt.Sprint(i)}, ""); got != "0" {
+			t.Fatalf("request %d: %s", i, got)
+		}
+	}
+}
+
 func TestEvaluate_StartsNothingForWhoHasLeft(t *testing.T) {
 	e, w := engine(evaluator{}, jsonnet.Limits{}), &workspace{}
 	ask(t, e, w, "")
