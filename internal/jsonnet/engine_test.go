@@ -366,16 +366,6 @@ func TestEvaluate_NoLongerAFunction(t *testing.T) {
 	}
 }
 
-// TestEvaluate_OneAfterTheOtherNeedsOneSlot: the slot is free when the answer is there.
-func TestEvaluate_OneAfterTheOtherNeedsOneSlot(t *testing.T) {
-	e := engine(evaluator{}, jsonnet.Limits{MaxConcurrent: 1})
-	for i := range 5000 {
-		if got := ask(t, e, &workspace{id: fmt.Sprint(i)}, ""); got != "0" {
-			t.Fatalf("request %d: %s", i, got)
-		}
-	}
-}
-
 func TestEvaluate_StartsNothingForWhoHasLeft(t *testing.T) {
 	e, w := engine(evaluator{}, jsonnet.Limits{}), &workspace{}
 	ask(t, e, w, "")
