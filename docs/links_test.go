@@ -9,7 +9,8 @@ import (
 
 	yaml "go.yaml.in/yaml/v3"
 
-	"github.com/stagewright/stagewright/internal/render/cli"
+	frontmatter "github.com/stagewright/stagewright/internal/frontmatter/cli"
+	renderer "github.com/stagewright/stagewright/internal/render/cli"
 )
 
 var (
@@ -41,19 +42,22 @@ func TestLinks_LeadSomewhere(t *testing.T) {
 	}
 }
 
-// TestFlags_Exist: a page names no flag that the renderer does not have.
+// TestFlags_Exist: a page names no flag that none of the programs has.
 func TestFlags_Exist(t *testing.T) {
 	known := map[string]bool{"help": true}
-	for _, group := range cli.Table().Groups {
+	for _, group := range renderer.Table().Groups {
 		for _, flag := range group.Flags {
 			known[flag.Name] = true
 		}
+	}
+	for _, name := range frontmatter.FlagNames() {
+		known[name] = true
 	}
 	for _, page := range pages(t) {
 		for number, line := range strings.Split(content(t, page), "\n") {
 			for _, match := range codeFlag.FindAllStringSubmatch(line, -1) {
 				if !known[match[1]] {
-					t.Errorf("%s:%d: the renderer has no flag --%s", page, number+1, match[1])
+					t.Errorf("%s:%d: no program has the flag --%s", page, number+1, match[1])
 				}
 			}
 		}

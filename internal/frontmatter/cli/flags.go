@@ -48,6 +48,17 @@ func dialects() []string {
 	return names
 }
 
+// FlagNames returns the names of the flags of all commands, for the test of the documentation.
+func FlagNames() []string {
+	rows := flagTable()
+	names := make([]string, 0, len(rows)+1)
+	names = append(names, "version") // that of the program itself
+	for _, r := range rows {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
 // flagsOf returns the rows of a command.
 func flagsOf(command string) []flagRow {
 	var rows []flagRow
