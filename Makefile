@@ -7,6 +7,9 @@ LINT        := $(BIN)/golangci-lint
 GOTESTSUM   := $(BIN)/gotestsum
 RESULTS     := $(BIN)/test-results.json
 
+# Real programs that tests talk to. Each has a module of its own in tools/peers, and a test that skips without it.
+TEST_PEERS  := $(BIN)/versitygw
+
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -s -w \
@@ -28,7 +31,7 @@ demo: build ## Serve the examples and render a few of them; EXIT=1 stops by itse
 	@EXIT="$(EXIT)" hack/demo $(BIN)/renderer
 
 .PHONY: test
-test: $(GOTESTSUM) ## Run every test, with the race detector and in random order
+test: $(GOTESTSUM) $(TEST_PEERS) ## Run every test, with the race detector and in random order
 	$(GOTESTSUM) --format pkgname --jsonfile $(RESULTS) -- -race -shuffle=on ./...
 
 ##@ Develop
@@ -83,6 +86,9 @@ vulnerabilities: ## Look for known vulnerabilities, where a database can be had 
 deps: ## Install what tests and demo need from the system, on Debian (the only target that installs anything)
 	@hack/deps
 
+.PHONY: peers
+peers: $(TEST_PEERS) ## Build the programs that tests talk to
+
 .PHONY: clean
 clean: ## Remove what was built
 	rm -rf $(BIN)
@@ -95,3 +101,8 @@ $(LINT): tools/dev/go.mod tools/dev/go.sum
 $(GOTESTSUM): tools/dev/go.mod tools/dev/go.sum
 	@mkdir -p $(BIN)
 	cd tools/dev && go build -trimpath -ldflags "-s -w" -o $(GOTESTSUM) gotest.tools/gotestsum
+
+$(BIN)/versitygw: tools/peers/versitygw/go.mod tools/peers/versitygw/go.sum
+	@echo "building the S3 server of the tests once (about a minute on two cores)"
+	@mkdir -p $(BIN)
+	cd tools/peers/versitygw && go build -trimpath -ldflags "-s -w" -o $@ github.com/versity/versitygw/cmd/versitygw

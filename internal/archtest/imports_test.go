@@ -61,6 +61,10 @@ var rules = []rule{
 		why: "plumbing knows no domain",
 	},
 	{
+		from: []string{"/internal/artifact", "/internal/objectstore", "/internal/render/storage"}, denied: kubernetes,
+		why: "an artifact is a file behind a URL",
+	},
+	{
 		from: []string{"/internal/render"}, denied: []string{"/internal/stage", "/internal/stageset", "/internal/frontmatter"},
 		why: "the programs are useful alone",
 	},
