@@ -21,9 +21,11 @@ const root = ".."
 const (
 	shownJsonnet    = "http://127.0.0.1:8080"
 	shownManagement = "http://127.0.0.1:8081"
-	fromSource      = "go run ./cmd/renderer" // built once instead, from the same sources
 	ofExamples      = "renderer --snippet-directory examples/snippets --library-path examples/lib --ext-var environment=staging"
 )
+
+// fromSource is how the pages start a program in a clone; the one that was built once, from the same sources, runs instead.
+var fromSource = regexp.MustCompile(`go run \./cmd/(\w+)`)
 
 const (
 	startTimeout = 20 * time.Second
@@ -43,7 +45,7 @@ func TestConsole_ShowsWhatHappens(t *testing.T) {
 			t.Skipf("the pages use %s, which is not installed: %v", tool, err)
 		}
 	}
-	binary := build(t)
+	binaries := build(t)
 	for _, page := range pages(t) {
 		found := blocks(t, page)
 		if len(found) == 0 {
@@ -51,7 +53,7 @@ func TestConsole_ShowsWhatHappens(t *testing.T) {
 		}
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
-			s := newSession(t, binary)
+			s := newSession(t, binaries)
 			for _, b := range found {
 				s.play(t, b)
 			}
@@ -61,7 +63,7 @@ func TestConsole_ShowsWhatHappens(t *testing.T) {
 
 // TestDemo_EveryStepGoesAsExpected runs what "make demo EXIT=1" runs.
 func TestDemo_EveryStepGoesAsExpected(t *testing.T) {
-	command := exec.CommandContext(t.Context(), filepath.Join(root, "hack", "demo"), build(t))
+	command := exec.CommandContext(t.Context(), filepath.Join(root, "hack", "demo"), filepath.Join(build(t), "renderer"))
 	command.Env = append(os.Environ(), "EXIT=1")
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, output)
@@ -77,9 +79,9 @@ type session struct {
 	addresses           *strings.Replacer
 }
 
-func newSession(t *testing.T, binary string) *session {
+func newSession(t *testing.T, binaries string) *session {
 	t.Helper()
-	s := &session{directory: t.TempDir(), binaries: filepath.Dir(binary), addresses: strings.NewReplacer()}
+	s := &session{directory: t.TempDir(), binaries: binaries, addresses: strings.NewReplacer()}
 	copied := filepath.Join(s.directory, "examples")
 	if err := os.CopyFS(copied, os.DirFS(filepath.Join(root, "examples"))); err != nil {
 		t.Fatal(err)
@@ -121,7 +123,7 @@ func (s *session) run(t *testing.T, b block) {
 		if s.server == nil && strings.Contains(step.command, "://127.0.0.1:808") {
 			t.Fatalf("%s:%d: $ %s\nno renderer is serving here", b.page, step.line, step.command)
 		}
-		script += s.addresses.Replace(step.command) + "\nmark\n"
+		script += fromSource.ReplaceAllString(s.addresses.Replace(step.command), "$1") + "\nmark\n"
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), blockTimeout)
 	defer cancel()
@@ -161,7 +163,7 @@ func (s *session) serve(t *testing.T, b block, shown string) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	command := strings.ReplaceAll(shown, fromSource, "renderer")
+	command := fromSource.ReplaceAllString(shown, "$1")
 	s.server = s.bash(context.Background(), command+" --port 0 --management-port 0 --shutdown-delay 0")
 	s.server.Stdout, s.server.Stderr = log, log
 	if err := s.server.Start(); err != nil {
@@ -217,27 +219,30 @@ func (s *session) stop() {
 	s.server = nil
 }
 
-// build makes the program that the pages call renderer.
+// build makes the programs that the pages call, and returns their directory.
 func build(t *testing.T) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "renderer")
-	output, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, root+"/cmd/renderer").CombinedOutput()
-	if err != nil {
-		t.Fatalf("building the renderer: %v\n%s", err, output)
+	binaries := t.TempDir()
+	command := exec.CommandContext(t.Context(), "go", "build", "-o", binaries, root+"/cmd/renderer", root+"/cmd/frontmatter")
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("building the programs: %v\n%s", err, output)
 	}
-	return binary
+	return binaries
 }
 
-// pages are the Markdown files at the root, in docs and in examples.
+// pages are the Markdown files at the root, in docs, editors and examples; those that npm installs are not ours.
 func pages(t *testing.T) []string {
 	t.Helper()
 	found, err := fs.Glob(os.DirFS(root), "*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, directory := range []string{"docs", "examples"} {
-		err := fs.WalkDir(os.DirFS(root), directory, func(path string, _ fs.DirEntry, err error) error {
-			if filepath.Ext(path) == ".md" {
+	for _, directory := range []string{"docs", "editors", "examples"} {
+		err := fs.WalkDir(os.DirFS(root), directory, func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case err == nil && entry.Name() == "node_modules":
+				return fs.SkipDir
+			case filepath.Ext(path) == ".md":
 				found = append(found, path)
 			}
 			return err

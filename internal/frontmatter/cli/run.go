@@ -30,8 +30,6 @@ type app struct {
 }
 
 // Run runs the program and returns its exit code.
-//
-//nolint:revive // the shape that every program of this repository has; main has nothing else to pass
 func Run(ctx context.Context, args, _ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	dir, err := os.Getwd()
 	if err != nil {
