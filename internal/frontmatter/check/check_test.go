@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stagewright/stagewright/internal/frontmatter/matter"
 	"github.com/stagewright/stagewright/internal/frontmatter/source"
 	"github.com/stagewright/stagewright/internal/frontmatter/statement"
 )
@@ -149,10 +150,11 @@ func TestInherit_CompletesVariants(t *testing.T) {
 	}
 }
 
-// FuzzApply: fixes only fix. They never touch SQL, leave fewer findings behind, and come to an end.
+// FuzzApply: fixes only fix. They never touch SQL, never write a key or a parameter twice, and come to an end.
 func FuzzApply(f *testing.F) {
 	for _, seed := range []string{
 		"-- Name: a\n-- returning: Single\nselect 1", "-- parameters: {usr: Strng}\nselect :user", "-- vendor: postgres\n-- \"tpye\": Reading\nselect 'x'",
+		"-- nmae: a\n-- naem: b\n-- parameters: {usera: long, userb: long}\nselect :user", "-- Name: the list of users\nselect 1",
 		"-- executeOnce: 'ture'\n-- execute-batch: falze\n/* Name: x */ select 1", "-- parameters:\n--   - Name: a\n--     sqltype: VARCHR\nselect :a",
 	} {
 		f.Add(seed)
@@ -174,6 +176,9 @@ func FuzzApply(f *testing.F) {
 			if len(after.Statements) != len(before.Statements) {
 				t.Fatalf("%d statements become %d:\n%s", len(before.Statements), len(after.Statements), fixed)
 			}
+			if twice(after) > twice(before) {
+				t.Fatalf("fixing writes something twice:\n%s", fixed)
+			}
 			for i, s := range before.Statements {
 				if a := after.Statements[i]; a.Source.SQL.Text(fixed) != s.Source.SQL.Text(before.Text) {
 					t.Fatalf("fixing changes SQL:\n%s", fixed)
@@ -182,6 +187,16 @@ func FuzzApply(f *testing.F) {
 			before = after
 		}
 	})
+}
+
+func twice(f *statement.File) int {
+	n := 0
+	for _, found := range f.Findings {
+		if found.Rule == matter.RuleDuplicate || found.Rule == RuleParameterTwice {
+			n++
+		}
+	}
+	return n
 }
 
 func diagnostics(f *statement.File) []Diagnostic {

@@ -18,7 +18,7 @@ func Statement(p *statement.Project, s *statement.Statement) []source.Finding {
 	}
 	var findings []source.Finding
 	for _, check := range []func(*statement.Project, *statement.Statement) []source.Finding{
-		parameterUse, parameterNames, types, keywordsInClasses, plainStatement, batchWithoutParameters, methodNames, vendor, sqlTypes,
+		parameterUse, parameterTwice, parameterNames, types, keywordsInClasses, plainStatement, batchWithoutParameters, methodNames, vendor, sqlTypes,
 	} {
 		findings = append(findings, check(p, s)...)
 	}
@@ -32,26 +32,43 @@ func one(rule source.Rule, span source.Span, message string, fixes ...source.Fix
 // maxSuggestions bounds the names that a misspelt one is compared with.
 const maxSuggestions = 1000
 
-// parameterUse: what is declared occurs in the SQL, and once.
+// parameterUse: what is declared occurs in the SQL.
 func parameterUse(_ *statement.Project, s *statement.Statement) []source.Finding {
 	var findings []source.Finding
 	var undeclared []string
+	var unused []statement.Parameter
 	for _, p := range s.Parameters {
 		if !p.Declared() && len(undeclared) < maxSuggestions {
 			undeclared = append(undeclared, p.Name)
 		}
 	}
 	for _, p := range s.Parameters {
-		if !p.Declared() || len(p.Uses) > 0 {
-			continue
+		if p.Declared() && len(p.Uses) == 0 {
+			unused = append(unused, p)
 		}
-		message := fmt.Sprintf("the SQL has no parameter :%s", p.Name)
-		if near, ok := matter.Nearest(p.Name, undeclared); ok {
-			findings = append(findings, one(RuleParameterUnused, p.Span, message+fmt.Sprintf("; did you mean %s?", near), source.Replacement(p.Span, near, true))...)
-			continue
-		}
-		findings = append(findings, one(RuleParameterUnused, p.Span, message)...)
 	}
+	nearest := make([]string, len(unused))
+	meant := map[string]int{} // how many were probably meant to be this one
+	for i, p := range unused {
+		nearest[i], _ = matter.Nearest(p.Name, undeclared)
+		meant[nearest[i]]++
+	}
+	for i, p := range unused {
+		message := fmt.Sprintf("the SQL has no parameter :%s", p.Name)
+		near := nearest[i]
+		if near == "" {
+			findings = append(findings, one(RuleParameterUnused, p.Span, message)...)
+			continue
+		}
+		message += fmt.Sprintf("; did you mean %s?", near)
+		findings = append(findings, one(RuleParameterUnused, p.Span, message, source.Replacement(p.Span, near, meant[near] == 1))...)
+	}
+	return findings
+}
+
+// parameterTwice: a parameter is declared once.
+func parameterTwice(_ *statement.Project, s *statement.Statement) []source.Finding {
+	var findings []source.Finding
 	seen := map[string]bool{}
 	for _, n := range items(s.Written.Get("parameters")) {
 		name := n.Get("name")

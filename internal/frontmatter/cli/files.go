@@ -7,11 +7,14 @@ import (
 )
 
 // replaceFile writes a file through a temporary one beside it, so that an interruption leaves the old or the new text.
-// The permissions stay. shown is the path for messages.
+// The permissions stay, and a file that its owner made read-only is refused: renaming would replace it all the same. shown is the path for messages.
 func replaceFile(path, shown, text string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", shown, err)
+	}
+	if info.Mode().Perm()&0o200 == 0 {
+		return fmt.Errorf("writing %s: the file is read-only", shown)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".frontmatter-*")
 	if err != nil {

@@ -70,10 +70,17 @@ func (f *fitter) kind(n *Node, s *Shape, want NodeKind) bool {
 }
 
 func (f *fitter) fields(n *Node, s *Shape) {
+	names := s.fieldNames()
+	misses := map[string]int{} // how many keys were probably meant to be this one
+	for _, p := range n.Pairs {
+		if near, ok := Nearest(p.Key, names); ok {
+			misses[near]++
+		}
+	}
 	for _, p := range n.Pairs {
 		field := s.field(p.Key)
 		if field == nil {
-			f.unknownKey(n, p, s)
+			f.unknownKey(p, s, misses)
 			continue
 		}
 		f.value(p.Value, &field.Shape, p.Span)
@@ -85,23 +92,33 @@ func (f *fitter) fields(n *Node, s *Shape) {
 	}
 }
 
-func (f *fitter) unknownKey(n *Node, p Pair, s *Shape) {
-	names := make([]string, 0, len(s.Fields))
-	for _, field := range s.Fields {
-		names = append(names, field.Name)
-	}
+// unknownKey suggests the nearest key. That is sure when no other key is or was meant to be it.
+func (f *fitter) unknownKey(p Pair, s *Shape, misses map[string]int) {
 	message := fmt.Sprintf("there is no key %q", p.Key)
-	near, ok := Nearest(p.Key, names)
-	if !ok {
-		if s == &keyShape {
-			f.find(RuleUnknownKey, p.Span, message+"; put an empty line below an ordinary comment, so that it is not read as front matter")
-			return
-		}
-		f.find(RuleUnknownKey, p.Span, message+"; there are "+strings.Join(names, ", "))
-		return
+	near, ok := Nearest(p.Key, s.fieldNames())
+	fits := ok && mendable(p.Value, &s.field(near).Shape)
+	var fixes []source.Fix
+	if ok {
+		message += fmt.Sprintf("; did you mean %s?", near)
+		fixes = []source.Fix{source.Replacement(p.Span, near, fits && misses[near] == 1)}
 	}
-	f.find(RuleUnknownKey, p.Span, message+fmt.Sprintf("; did you mean %s?", near),
-		source.Replacement(p.Span, near, n.Get(near) == nil))
+	switch {
+	case s == &keyShape && !ok:
+		message += "; put an empty line below an ordinary comment, so that it is not read as front matter"
+	case s == &keyShape && !fits:
+		message += " An ordinary comment needs an empty line below it, so that it is not read as front matter"
+	case !ok:
+		message += "; there are " + strings.Join(s.fieldNames(), ", ")
+	}
+	f.find(RuleUnknownKey, p.Span, message, fixes...)
+}
+
+// mendable tells whether a value fits, or would once the sure fixes are made. If it does not, its key may be no key at
+// all but the first word of a comment, as in "Name: the list of users".
+func mendable(n *Node, s *Shape) bool {
+	return !slices.ContainsFunc(Fit(n, s), func(found source.Finding) bool {
+		return !slices.ContainsFunc(found.Fixes, func(fix source.Fix) bool { return fix.Sure })
+	})
 }
 
 // either takes the option for the kind of the node: a list, a mapping, or a single value.

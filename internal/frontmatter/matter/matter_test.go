@@ -164,6 +164,26 @@ func TestNearest(t *testing.T) {
 	}
 }
 
+// TestNearest_NothingInDoubt: what is found is applied without asking.
+func TestNearest_NothingInDoubt(t *testing.T) {
+	for _, tt := range []struct{ word, words, want string }{
+		{"one", "none single multiple cursor", ""},
+		{"non", "none single multiple cursor", "none"},
+		{"simple", "none single multiple cursor", ""},
+		{"sinlge", "none single multiple cursor", "single"},
+		{"multple", "none single multiple cursor", "multiple"},
+		{"fake", "true false", ""},
+		{"flase", "true false", "false"},
+		{"tue", "true false", "true"},
+		{"blue", "true false", ""},
+		{"user", "usera userb", ""},
+	} {
+		if got, ok := Nearest(tt.word, strings.Fields(tt.words)); got != tt.want || ok != (tt.want != "") {
+			t.Errorf("Nearest(%q, %s) = %q, %v, want %q", tt.word, tt.words, got, ok, tt.want)
+		}
+	}
+}
+
 func TestKeys_AreTheClosedSet(t *testing.T) {
 	want := strings.Fields(`annotations catchAndRethrow createConnection description executeBatch executeBatchPrefix
 		executeBatchSuffix executeOnce executeOncePrefix executeOnceSuffix injectConverters name parameters repository

@@ -36,6 +36,15 @@ type Shape struct {
 	Noun      string // what a text without a format is, for messages and the reference
 }
 
+// fieldNames returns the names of the fields.
+func (s *Shape) fieldNames() []string {
+	names := make([]string, 0, len(s.Fields))
+	for _, field := range s.Fields {
+		names = append(names, field.Name)
+	}
+	return names
+}
+
 // Field is a key of an inner mapping.
 type Field struct {
 	Name     string

@@ -6,17 +6,20 @@ import (
 )
 
 // Nearest returns the one word that a misspelt word was probably meant to be: the same but for case, hyphens and
-// underscores, or a slip of the fingers or two away. None when two are equally near.
+// underscores, or a slip of the fingers away, two in a long word. None when two are equally near.
+//
+// What it returns is applied without asking, so that in doubt it returns nothing: "simple" is two slips from "single",
+// "fake" from "false".
 func Nearest(word string, words []string) (string, bool) {
 	best, bestDistance, bestExact, tie := "", 99, 99, false
 	folded := fold(word)
 	for _, candidate := range words {
 		d := distance(folded, fold(candidate))
-		limit := 2
-		if len(candidate) <= 4 {
-			limit = 1
+		limit := 1
+		if len(candidate) >= longWord {
+			limit = 2
 		}
-		if d > limit || d == 1 && len(candidate) <= 4 && !sameLetters(word, candidate) {
+		if d > limit || d == 1 && len(candidate) <= shortWord && !sameLetters(folded, fold(candidate)) {
 			continue
 		}
 		exact := distance(word, candidate) // case decides between String and string
@@ -27,15 +30,24 @@ func Nearest(word string, words []string) (string, bool) {
 			tie = true
 		}
 	}
-	return best, best != "" && !tie
+	if tie {
+		return "", false
+	}
+	return best, best != ""
 }
 
-// sameLetters tells whether a short word is another with its letters swapped, or with one more or less: replacing one
-// letter of four makes another word too easily (time, type).
+// Lengths in bytes of the words up to which a slip is looked at more closely, and from which two slips are allowed.
+const (
+	shortWord = 4
+	longWord  = 8
+)
+
+// sameLetters tells whether a short word is another with its letters swapped, or with one more or less behind the first:
+// replacing one letter of four (time, type), or putting one in front (one, none), makes another word too easily.
 func sameLetters(word, candidate string) bool {
-	a, b := []rune(fold(word)), []rune(fold(candidate))
+	a, b := []rune(word), []rune(candidate)
 	if len(a) != len(b) {
-		return true
+		return len(a) > 0 && a[0] == b[0]
 	}
 	slices.Sort(a)
 	slices.Sort(b)
