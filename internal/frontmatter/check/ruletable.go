@@ -72,7 +72,7 @@ var fileRules = []RuleRow{
 	{
 		ID: source.RuleKeyNotRead, Severity: Warning, Layer: LayerFile,
 		Summary: "A key stands in a comment that is not read.",
-		Text:    "Front matter is the `--` lines at the start of their line above the SQL. Keys in `/* */`, in indented lines, behind code and below the start of the SQL are comments.",
+		Text:    "Front matter is the `--` lines at the start of their line above the SQL. Keys in `/* */`, in indented lines and in lines below the start of the SQL are comments. A `--` comment behind code is about that code, and may say what it likes.",
 		Wrong:   sql("/* name: findUser */\nSELECT 1;\n"),
 		Right:   sql("-- name: findUser\nSELECT 1;\n"),
 	},

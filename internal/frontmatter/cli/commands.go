@@ -66,7 +66,8 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "frontmatter",
 		Short: "YAML front matter for SQL statements",
-		Long: "frontmatter checks, formats and explains the YAML in the comments above SQL statements.\n\n" +
+		Long: "frontmatter checks, formats and explains the YAML in the comments above SQL statements. It does not generate\n" +
+			"code yet, and reads neither DDL nor Java sources to check types.\n\n" +
 			"Start with: frontmatter check path/to/sql",
 		Version:       strings.TrimPrefix(version.String("frontmatter"), "frontmatter "),
 		SilenceErrors: true, SilenceUsage: true,

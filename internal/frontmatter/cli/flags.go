@@ -24,7 +24,7 @@ const projectCommands = "check list lsp"
 func flagTable() []flagRow {
 	return []flagRow{
 		{Name: "source", Type: "string", Help: "folder of the statements, instead of sqlRoot in the project file", Commands: projectCommands},
-		{Name: "ddl", Type: "list", Help: "pattern of files with CREATE and ALTER TABLE; may be repeated", Commands: projectCommands},
+		{Name: "ddl", Type: "list", Help: "pattern of files with CREATE and ALTER TABLE, which are not read yet; may be repeated", Commands: projectCommands},
 		{Name: "base-package", Type: "string", Help: "Java package of the repositories", Commands: projectCommands},
 		{Name: "dialect", Type: "string", Words: dialects(), Help: "how the SQL is written", Commands: projectCommands + " fmt"},
 		{Name: "format", Type: "string", Default: "text", Words: []string{"text", "json", "sarif", "github"}, Help: "form of the diagnostics", Commands: "check"},

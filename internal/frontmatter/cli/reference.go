@@ -55,7 +55,8 @@ SELECT id, name FROM users WHERE id = :id;
   comment with an empty line below it is never front matter. A line with dashes only belongs to its block.
 - A block higher up is front matter only when it holds a key, or nearly one. Two blocks of front matter are an error.
 - ` + "`/* */`" + ` comments may stand anywhere and are never front matter. Hints (` + "`/*+ */`, `--+`" + `) belong to the SQL.
-- A key in a comment that is not read is a warning.
+- A key in a comment that is not read is a warning: inside ` + "`/* */`" + `, in an indented line, in a later line of its own. A
+  ` + "`--`" + ` comment behind SQL is about that SQL and may say what it likes.
 
 Files are UTF-8, with LF, CRLF or CR, with or without a byte order mark. A statement ends at ` + "`;`" + ` outside of literals, quoted
 names, comments and ` + "`BEGIN ATOMIC … END`" + `. The line ` + "`--@yosql sqlStatementSeparator: X`" + ` sets another separator for its file;

@@ -77,11 +77,13 @@ var projectTable = []Key{
 	{
 		Name: "javaSources", Shape: folders, Default: "none",
 		Summary: "Folders with the Java sources of result row types and converters.",
+		Effect:  "So far, editors go to definitions in them; checks do not read them yet.",
 		Example: "javaSources:\n  - src/main/java",
 	},
 	{
 		Name: "ddl", Shape: texts, Default: "none",
 		Summary: "Files with CREATE and ALTER TABLE, as patterns relative to the project file, from which types of parameters are inferred.",
+		Effect:  "They are not read yet: this comes with generating code.",
 		Example: "ddl:\n  - schema/*.sql",
 	},
 	{

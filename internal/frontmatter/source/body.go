@@ -34,7 +34,12 @@ func (b *body) read(first Token) {
 			return
 		case Space:
 			continue
-		case LineComment, BlockComment:
+		case LineComment:
+			if b.aloneOnLine(token.Start) {
+				comments = append(comments, token)
+			}
+			continue
+		case BlockComment:
 			comments = append(comments, token)
 			continue
 		case Hint:
@@ -45,6 +50,13 @@ func (b *body) read(first Token) {
 		end = token.End
 	}
 	b.finish(end, comments)
+}
+
+// aloneOnLine tells whether only blanks stand before a comment. Behind code, "-- name: as the customer wrote it" is about
+// the column that stands there, and nobody puts front matter.
+func (b *body) aloneOnLine(offset int) bool {
+	line := strings.LastIndexAny(b.text[:offset], "\r\n") + 1
+	return strings.Trim(b.text[line:offset], " \t\f\v"+byteOrderMark) == ""
 }
 
 func (b *body) finish(end int, comments []Token) {
