@@ -154,7 +154,7 @@ func TestInherit_CompletesVariants(t *testing.T) {
 func FuzzApply(f *testing.F) {
 	for _, seed := range []string{
 		"-- Name: a\n-- returning: Single\nselect 1", "-- parameters: {usr: Strng}\nselect :user", "-- vendor: postgres\n-- \"tpye\": Reading\nselect 'x'",
-		"-- nmae: a\n-- naem: b\n-- parameters: {usera: long, userb: long}\nselect :user", "-- Name: the list of users\nselect 1",
+		"-- nam3: a\n-- naem: b\n-- parameters: {usera: long, userb: long}\nselect :user", "-- Name: the list of users\nselect 1",
 		"-- executeOnce: 'ture'\n-- execute-batch: falze\n/* Name: x */ select 1", "-- parameters:\n--   - Name: a\n--     sqltype: VARCHR\nselect :a",
 	} {
 		f.Add(seed)
