@@ -6,6 +6,9 @@ BIN         := $(CURDIR)/bin
 LINT        := $(BIN)/golangci-lint
 GOTESTSUM   := $(BIN)/gotestsum
 RESULTS     := $(BIN)/test-results.json
+PLANE       := tools/controlplane
+# The module's other packages need minutes to compile once more with the race detector, or for the linter.
+PLANE_LIGHT := ./internal/...
 
 # Real programs that tests talk to. Each has a module of its own in tools/peers, and a test that skips without it.
 TEST_PEERS  := $(BIN)/versitygw
@@ -31,8 +34,14 @@ demo: build ## Serve the examples and render a few of them; EXIT=1 stops by itse
 	@EXIT="$(EXIT)" hack/demo $(BIN)/renderer
 
 .PHONY: test
-test: $(GOTESTSUM) $(TEST_PEERS) ## Run every test, with the race detector and in random order
-	$(GOTESTSUM) --format pkgname --jsonfile $(RESULTS) -- -race -shuffle=on ./...
+test: $(GOTESTSUM) $(TEST_PEERS) controlplane ## Run every test with a control plane, the race detector and in random order
+	cd $(PLANE) && $(GOTESTSUM) --format pkgname --jsonfile $(BIN)/test-results-controlplane.json -- \
+		-race -shuffle=on $(PLANE_LIGHT)
+	hack/with-controlplane $(GOTESTSUM) --format pkgname --jsonfile $(RESULTS) -- -race -shuffle=on ./...
+
+.PHONY: controlplane
+controlplane: ## Build the control plane for tests, once (about 5 minutes on two cores)
+	@hack/build-controlplane $(BIN)/controlplane
 
 ##@ Develop
 
@@ -48,6 +57,7 @@ generate: ## Write everything that is made from code
 .PHONY: fmt
 fmt: $(LINT) ## Format the Go code
 	$(LINT) fmt ./...
+	cd $(PLANE) && $(LINT) fmt ./...
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (default 20s) each
@@ -69,12 +79,15 @@ verify-generated: ## Regenerate, and fail when the tree differs
 .PHONY: verify-modules
 verify-modules: ## go mod tidy and verify, and fail when the tree differs
 	@hack/unchanged "go.mod or go.sum: run 'go mod tidy' and commit" go mod tidy
+	@cd $(PLANE) && $(CURDIR)/hack/unchanged "$(PLANE): run 'go mod tidy' there and commit" go mod tidy
 	go mod verify
 	cd tools/dev && go mod verify
+	cd $(PLANE) && go mod verify
 
 .PHONY: lint
 lint: $(LINT) ## Format check, vet and lint; the reasons are in .golangci.yml
 	$(LINT) run ./...
+	cd $(PLANE) && $(LINT) run $(PLANE_LIGHT)
 
 .PHONY: vulnerabilities
 vulnerabilities: ## Look for known vulnerabilities, where a database can be had (GOVULNDB)

@@ -27,6 +27,7 @@ type rule struct {
 var (
 	kubernetes = []string{"k8s.io/", "sigs.k8s.io/controller-runtime", "github.com/fluxcd/"}
 	everything = []string{"/"}
+	forTests   = []string{"/internal/kube/kubetest", "/internal/objectstore/objectstoretest"}
 )
 
 // rules are checked over whole chains of imports: what a package must not know, none of its imports may bring.
@@ -63,6 +64,10 @@ var rules = []rule{
 	{
 		from: []string{"/internal/artifact", "/internal/objectstore", "/internal/render/storage"}, denied: kubernetes,
 		why: "an artifact is a file behind a URL",
+	},
+	{
+		from: everything, denied: append([]string{"testing"}, forTests...), except: forTests,
+		why: "what helps tests stays out of the programs",
 	},
 	{
 		from: []string{"/internal/render"}, denied: []string{"/internal/stage", "/internal/stageset", "/internal/frontmatter"},
