@@ -232,7 +232,7 @@ func vendor(_ *statement.Project, s *statement.Statement) []source.Finding {
 	if !ok || near == n.Value {
 		return nil
 	}
-	return one(RuleVendor, n.Span, fmt.Sprintf("the driver calls its product %s, not %s; they are compared exactly", near, n.Value), source.Replacement(n.Span, near, true))
+	return one(RuleVendor, n.Span, fmt.Sprintf("the driver calls its product %s, not %s; they are compared exactly", near, n.Value), n.Replacement(near, true)...)
 }
 
 // shortProducts are what people call products that their drivers call otherwise.
@@ -258,7 +258,7 @@ func sqlTypes(_ *statement.Project, s *statement.Statement) []source.Finding {
 		var fixes []source.Fix
 		if near, ok := matter.Nearest(t.Value, jdbcTypes); ok {
 			message += fmt.Sprintf("; did you mean %s?", near)
-			fixes = append(fixes, source.Replacement(t.Span, near, true))
+			fixes = t.Replacement(near, true)
 		}
 		findings = append(findings, one(RuleJDBCType, t.Span, message, fixes...)...)
 	}

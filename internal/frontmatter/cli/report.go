@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/stagewright/stagewright/internal/frontmatter/check"
 	"github.com/stagewright/stagewright/internal/frontmatter/source"
@@ -41,10 +42,11 @@ func textLine(d check.Diagnostic) string {
 	return fmt.Sprintf("%s:%d:%d: %s: %s [%s]", oneLine(d.Path), at.Line, at.Column, d.Severity, oneLine(d.Message), d.Rule)
 }
 
-// oneLine keeps a diagnostic on one line and terminals safe, whatever the file holds.
+// oneLine keeps a diagnostic on one line and terminals safe, whatever the file holds: nothing in it moves the cursor or
+// turns the direction of the text around.
 func oneLine(message string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7F || 0x80 <= r && r < 0xA0 || r == '\u2028' || r == '\u2029' {
+		if r < ' ' || r == 0x7F || 0x80 <= r && r < 0xA0 || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r) {
 			return ' '
 		}
 		return r

@@ -54,10 +54,11 @@ func sarifReport(r *check.Result) any {
 	}
 }
 
-// sarifURI is a relative reference, or a file URI for a path outside of the working folder.
+// sarifURI is a relative reference, or a file URI for a path outside of the working folder. A relative one begins with
+// ./ where its first part would else be a scheme.
 func sarifURI(p string) string {
 	if path.IsAbs(p) {
 		return (&url.URL{Scheme: "file", Path: p}).String()
 	}
-	return strings.TrimPrefix((&url.URL{Path: "./" + p}).String(), "./")
+	return (&url.URL{Path: p}).String()
 }

@@ -185,14 +185,14 @@ func booleanFix(n *Node) []source.Fix {
 	if n.Kind != Text {
 		return nil
 	}
-	if near, ok := Nearest(n.Value, []string{"true", "false"}); ok && !strings.Contains(n.Value, "\n") {
-		return []source.Fix{source.Replacement(n.Span, near, true)}
+	if near, ok := Nearest(n.Value, []string{"true", "false"}); ok {
+		return n.Replacement(near, true)
 	}
 	switch strings.ToLower(n.Value) {
 	case "yes", "on", "y":
-		return []source.Fix{source.Replacement(n.Span, "true", false)}
+		return n.Replacement("true", false)
 	case "no", "off", "n":
-		return []source.Fix{source.Replacement(n.Span, "false", false)}
+		return n.Replacement("false", false)
 	}
 	return nil
 }
@@ -206,8 +206,8 @@ func (f *fitter) word(n *Node, s *Shape) {
 		return
 	}
 	message := fmt.Sprintf("%q is not %s", n.Value, s)
-	if near, ok := Nearest(n.Value, s.Words); ok && !strings.Contains(n.Value, "\n") {
-		f.find(RuleWord, n.Span, fmt.Sprintf("%s; did you mean %s?", message, near), source.Replacement(n.Span, near, true))
+	if near, ok := Nearest(n.Value, s.Words); ok {
+		f.find(RuleWord, n.Span, fmt.Sprintf("%s; did you mean %s?", message, near), n.Replacement(near, true)...)
 		return
 	}
 	f.find(RuleWord, n.Span, message)

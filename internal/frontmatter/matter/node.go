@@ -46,9 +46,18 @@ type Node struct {
 	Kind  NodeKind
 	Value string // of a scalar: its text, without quotes
 	Plain bool   // a scalar on one line and without quotes
+	Split bool   // a scalar on several lines, or in a block; Span holds its first line only
 	Span  source.Span
 	Items []*Node // of a list
 	Pairs []Pair  // of a mapping
+}
+
+// Replacement is the fix that writes a word in place of a scalar; none for one whose place is not known to its end.
+func (n *Node) Replacement(word string, sure bool) []source.Fix {
+	if n.Split {
+		return nil
+	}
+	return []source.Fix{source.Replacement(n.Span, word, sure)}
 }
 
 // Pair is a key of a mapping with its value.
@@ -275,10 +284,16 @@ func (r *reader) mapping(n *yaml.Node, span source.Span) *Node {
 
 func (r *reader) scalar(n *yaml.Node, span source.Span) *Node {
 	s := &Node{Kind: Text, Value: n.Value, Span: span}
-	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0 {
+	rest := r.text[r.at(n.Line, n.Column):]
+	quotes := n.Style & (yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle)
+	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle)|quotes == 0 {
 		s.Kind = resolve(n.Value)
-		at := r.at(n.Line, n.Column)
-		s.Plain = strings.HasPrefix(r.text[at:], n.Value)
+		s.Plain = strings.HasPrefix(rest, n.Value)
+	}
+	s.Split = !s.Plain
+	if line, _, _ := strings.Cut(rest, "\n"); quotes != 0 && line != "" {
+		length := quotedLength(line)
+		s.Split = length < 2 || line[length-1] != line[0]
 	}
 	return s
 }
