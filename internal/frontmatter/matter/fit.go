@@ -71,19 +71,20 @@ func (f *fitter) kind(n *Node, s *Shape, want NodeKind) bool {
 
 func (f *fitter) fields(n *Node, s *Shape) {
 	names := s.fieldNames()
-	misses := map[string]int{} // how many keys were probably meant to be this one
+	meant := map[string]int{} // how many misspelt keys were probably meant to be this one
 	for _, p := range n.Pairs {
-		if near, ok := Nearest(p.Key, names); ok {
-			misses[near]++
+		if !slices.Contains(names, p.Key) {
+			near, _ := Nearest(p.Key, names)
+			meant[near]++
 		}
 	}
 	for _, p := range n.Pairs {
-		field := s.field(p.Key)
-		if field == nil {
-			f.unknownKey(p, s, misses)
+		if field := s.field(p.Key); field != nil {
+			f.value(p.Value, &field.Shape, p.Span)
 			continue
 		}
-		f.value(p.Value, &field.Shape, p.Span)
+		near, _ := Nearest(p.Key, names)
+		f.unknownKey(p, s, near, n.Get(near) == nil && meant[near] == 1)
 	}
 	for _, field := range s.Fields {
 		if field.Required && n.Get(field.Name) == nil {
@@ -92,22 +93,21 @@ func (f *fitter) fields(n *Node, s *Shape) {
 	}
 }
 
-// unknownKey suggests the nearest key. That is sure when no other key is or was meant to be it.
-func (f *fitter) unknownKey(p Pair, s *Shape, misses map[string]int) {
+// unknownKey suggests the nearest key. It is sure of it when that is free: no other key is or was meant to be it.
+func (f *fitter) unknownKey(p Pair, s *Shape, near string, free bool) {
 	message := fmt.Sprintf("there is no key %q", p.Key)
-	near, ok := Nearest(p.Key, s.fieldNames())
-	fits := ok && mendable(p.Value, &s.field(near).Shape)
 	var fixes []source.Fix
-	if ok {
+	fits := near != "" && mendable(p.Value, &s.field(near).Shape)
+	if near != "" {
 		message += fmt.Sprintf("; did you mean %s?", near)
-		fixes = []source.Fix{source.Replacement(p.Span, near, fits && misses[near] == 1)}
+		fixes = append(fixes, source.Replacement(p.Span, near, fits && free))
 	}
 	switch {
-	case s == &keyShape && !ok:
+	case s == &keyShape && near == "":
 		message += "; put an empty line below an ordinary comment, so that it is not read as front matter"
 	case s == &keyShape && !fits:
 		message += " An ordinary comment needs an empty line below it, so that it is not read as front matter"
-	case !ok:
+	case near == "":
 		message += "; there are " + strings.Join(s.fieldNames(), ", ")
 	}
 	f.find(RuleUnknownKey, p.Span, message, fixes...)
