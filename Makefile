@@ -50,6 +50,11 @@ build: ## Build the programs into bin/
 	@mkdir -p $(BIN)
 	go build -trimpath -ldflags "$(LDFLAGS)" -o $(BIN)/ ./cmd/...
 
+.PHONY: editors
+editors: ## Build the VS Code extension, from npm packages
+	@command -v npm >/dev/null || { echo "npm is needed: 'make deps' installs it" >&2; exit 1; }
+	cd editors/vscode && npm ci --prefer-offline --no-audit --no-fund && npm run check && npm run build
+
 .PHONY: generate
 generate: ## Write everything that is made from code
 	go generate ./...
@@ -64,7 +69,7 @@ fuzz: ## Run every fuzz target for FUZZTIME (default 20s) each
 	@hack/fuzz "$${FUZZTIME:-20s}"
 
 .PHONY: bench
-bench: ## Measure, and print a table
+bench: ## Measure, and print tables
 	go run ./test/bench
 
 ##@ Check
@@ -96,7 +101,7 @@ vulnerabilities: ## Look for known vulnerabilities, where a database can be had 
 ##@ Machine
 
 .PHONY: deps
-deps: ## Install what tests and demo need from the system, on Debian (the only target that installs anything)
+deps: ## Install what tests, demo and editors need from the system, on Debian (the only target that installs anything)
 	@hack/deps
 
 .PHONY: peers
@@ -104,7 +109,7 @@ peers: $(TEST_PEERS) ## Build the programs that tests talk to
 
 .PHONY: clean
 clean: ## Remove what was built
-	rm -rf $(BIN)
+	rm -rf $(BIN) editors/vscode/node_modules editors/vscode/dist
 
 $(LINT): tools/dev/go.mod tools/dev/go.sum
 	@echo "building the linter once (about two minutes on two cores)"

@@ -33,6 +33,7 @@ type options struct {
 	examples string
 	duration time.Duration
 	rate     int
+	only     string
 }
 
 func main() {
@@ -40,6 +41,7 @@ func main() {
 	flag.StringVar(&o.examples, "examples", "examples", "directory of the examples")
 	flag.DurationVar(&o.duration, "duration", 3*time.Second, "of each measurement")
 	flag.IntVar(&o.rate, "rate", 2000, "requests per second of the open-loop measurement")
+	flag.StringVar(&o.only, "only", "", "program to measure, renderer or frontmatter; both without it")
 	flag.Parse()
 	if err := run(context.Background(), o, os.Stdout); err != nil {
 		slog.Error("measuring", "error", err)
@@ -49,16 +51,24 @@ func main() {
 
 func run(ctx context.Context, o options, out io.Writer) error {
 	fmt.Fprintf(out, "%s, %d cores, %s for each measurement\n\n", runtime.Version(), runtime.NumCPU(), o.duration)
-	if err := engines(ctx, o, out); err != nil {
-		return err
+	for _, part := range []struct {
+		program string
+		measure func(context.Context, options, io.Writer) error
+	}{
+		{"renderer", engines},
+		{"renderer", evaluations},
+		{"renderer", requests},
+		{"renderer", neighbours},
+		{"frontmatter", frontMatter},
+	} {
+		if o.only != "" && o.only != part.program {
+			continue
+		}
+		if err := part.measure(ctx, o, out); err != nil {
+			return err
+		}
 	}
-	if err := evaluations(ctx, o, out); err != nil {
-		return err
-	}
-	if err := requests(ctx, o, out); err != nil {
-		return err
-	}
-	return neighbours(ctx, o, out)
+	return nil
 }
 
 // stack is what the renderer is made of, without a command line.
