@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -205,6 +206,23 @@ func diagnostics(f *statement.File) []Diagnostic {
 		all = append(all, Diagnostic{Finding: finding, File: f.File})
 	}
 	return Sort(all)
+}
+
+// TestRun_RefusesPipes: a pipe that nobody writes to would be waited for without an end.
+func TestRun_RefusesPipes(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "findX.sql")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skipf("no pipes here: %v", err)
+	}
+	result, err := Run(t.Context(), Options{Paths: []string{pipe}, Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"findX.sql:1:1 unreadable the file cannot be read: it is not a regular file"}
+	if diff := cmp.Diff(want, summary(result.Diagnostics)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 // TestRun_SurvivesHostileFiles: size, depth, bytes and links of a folder are whatever somebody put there.

@@ -180,7 +180,10 @@ func (r *runner) file(p *Project, path string) *statement.File {
 // readFile reads a file, unless it is larger than what is read at all.
 func readFile(path string) (string, []source.Finding) {
 	info, err := os.Stat(path)
-	if err == nil && info.Size() > source.MaxFileSize {
+	switch {
+	case err == nil && !info.Mode().IsRegular(): // a pipe may never end
+		return "", cannotRead("file", errNotRegular)
+	case err == nil && info.Size() > source.MaxFileSize:
 		return "", []source.Finding{source.TooLarge()}
 	}
 	data, err := os.ReadFile(path) //nolint:gosec // the path comes from walking the user's folder
@@ -189,6 +192,8 @@ func readFile(path string) (string, []source.Finding) {
 	}
 	return string(data), nil
 }
+
+var errNotRegular = errors.New("it is not a regular file")
 
 // cannotRead says why, without the path, which the diagnostic has already.
 func cannotRead(what string, err error) []source.Finding {
