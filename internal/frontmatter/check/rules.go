@@ -18,6 +18,7 @@ const (
 	RulePlainStatement  source.Rule = "plain-statement"
 	RuleBatch           source.Rule = "batch-without-parameters"
 	RuleMethodName      source.Rule = "method-name"
+	RuleCutBody         source.Rule = "cut-body"
 	RuleVendor          source.Rule = "vendor-name"
 	RuleDuplicateName   source.Rule = "duplicate-name"
 	RuleVariant         source.Rule = "variant-conflict"

@@ -305,6 +305,13 @@ var statementRules = []RuleRow{
 		Right:   sql("-- executeOncePrefix: do\nSELECT 1;\n"),
 	},
 	{
+		ID: RuleCutBody, Severity: Warning, Layer: LayerStatement,
+		Summary: "A statement starts with `END`, `/`, `GO` or `DELIMITER`.",
+		Text:    "Bodies with semicolons, other than in dollar quotes or `BEGIN ATOMIC … END`, need another separator; commands of a client are no SQL.",
+		Wrong:   sql("-- name: createTouch\nCREATE PROCEDURE touch() BEGIN UPDATE users SET seen = now(); END;\n"),
+		Right:   sql("--@yosql sqlStatementSeparator: //\n\n-- name: createTouch\nCREATE PROCEDURE touch() BEGIN UPDATE users SET seen = now(); END\n//\n"),
+	},
+	{
 		ID: RuleVendor, Severity: Warning, Layer: LayerStatement,
 		Summary: "A vendor is almost the name of a known product.",
 		Text:    "The generated code compares it exactly with the name that the driver reports.",

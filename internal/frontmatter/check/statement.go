@@ -18,7 +18,7 @@ func Statement(p *statement.Project, s *statement.Statement) []source.Finding {
 	}
 	var findings []source.Finding
 	for _, check := range []func(*statement.Project, *statement.Statement) []source.Finding{
-		parameterUse, parameterTwice, parameterNames, types, keywordsInClasses, plainStatement, batchWithoutParameters, methodNames, vendor, sqlTypes,
+		parameterUse, parameterTwice, parameterNames, types, keywordsInClasses, plainStatement, batchWithoutParameters, methodNames, vendor, sqlTypes, cutBody,
 	} {
 		findings = append(findings, check(p, s)...)
 	}
@@ -233,6 +233,23 @@ func vendor(_ *statement.Project, s *statement.Statement) []source.Finding {
 		return nil
 	}
 	return one(RuleVendor, n.Span, fmt.Sprintf("the driver calls its product %s, not %s; they are compared exactly", near, n.Value), n.Replacement(near, true)...)
+}
+
+// cutBody: what ends a body, or a batch of statements in a client, starts no statement.
+func cutBody(_ *statement.Project, s *statement.Statement) []source.Finding {
+	first, _, _ := strings.Cut(s.Source.SQL.Text(s.File.Text), "\n")
+	first = strings.TrimRight(first, " \t\r")
+	word, _, _ := strings.Cut(first, " ")
+	if len(word) > len("DELIMITER") {
+		return nil
+	}
+	word, first = strings.ToUpper(word), strings.ToUpper(first)
+	if word != "END" && word != "DELIMITER" && first != "GO" && first != "/" {
+		return nil
+	}
+	span := source.Span{Start: s.Source.SQL.Start, End: s.Source.SQL.Start + len(word)}
+	return one(RuleCutBody, span, fmt.Sprintf("no statement starts with %s: a body was cut at its first semicolon, or this is a command of a client; "+
+		"set another separator with a line --@yosql sqlStatementSeparator: X", word))
 }
 
 // shortProducts are what people call products that their drivers call otherwise.

@@ -124,6 +124,16 @@ func keyOf(line string) (string, bool) {
 	return word, true
 }
 
+// sloppyKey returns the word of a line that would be a key with a blank behind its colon and none before it.
+func sloppyKey(line string) (string, bool) {
+	word, value, colon := strings.Cut(line, ":")
+	word = strings.TrimRight(word, " \t")
+	if !colon || strings.HasPrefix(value, ":") || strings.HasPrefix(value, "/") {
+		return "", false
+	}
+	return keyOf(word + ": ")
+}
+
 // isFrontMatter decides whether a block is front matter. One that touches the SQL is when it has anything like a key;
 // one higher up, where licences and section titles stand, only when a word is a key or nearly one.
 func (b *Block) isFrontMatter(touches bool, match func(string) Match) bool {

@@ -259,6 +259,9 @@ func (s *splitter) frontMatter(blocks []*Block, st *Statement) []*Block {
 			continue
 		}
 		for _, l := range b.Lines {
+			if touches {
+				s.warnSloppy(l)
+			}
 			s.warnNotRead([]Token{{Kind: LineComment, Span: Span{l.Start, l.End}}})
 		}
 	}
@@ -276,6 +279,17 @@ func onlyBlanks(text string) string {
 		return ""
 	}
 	return text
+}
+
+// warnSloppy reports a key that is not one for a blank too few or too many, in lines where front matter would stand.
+func (s *splitter) warnSloppy(l BlockLine) {
+	line := s.text[l.Content:l.End]
+	if word, ok := sloppyKey(line); ok && s.options.Match(word) == Key {
+		if _, read := keyOf(line); !read {
+			s.find(RuleKeyNotRead, Span{l.Content, l.Content + len(word)},
+				"the key "+word+" is not read here: write "+word+": value, with a blank behind the colon and none before it")
+		}
+	}
 }
 
 // warnNotRead reports keys in comments that are not read as front matter: nobody writes them there on purpose.
