@@ -3,6 +3,7 @@ package eval
 import (
 	"crypto/sha256"
 	"runtime"
+	"sync"
 
 	"github.com/stagewright/stagewright/internal/jsonnet"
 	"github.com/stagewright/stagewright/internal/jsonnet/eval/vm"
@@ -41,18 +42,43 @@ func (c programCache) find(src *jsonnet.Source) *vm.Program {
 // add keeps a program. Two evaluations may have compiled the same file at once; the first one's work is lost.
 func (c programCache) add(src *jsonnet.Source, p *vm.Program) { c.programs.Put(keyOf(src), p, p.Bytes) }
 
-// collector runs garbage collections for the meters of all evaluations. One that waited for another's collection to end
-// still runs its own, because the other one may have begun before its samples were taken.
-type collector struct{}
+// collector runs garbage collections for the meters of all evaluations, one after the other. Those who ask while one runs
+// share the next one: the one that runs may have begun before their samples were taken.
+type collector struct {
+	mu      sync.Mutex
+	running bool
+	next    chan struct{} // closed at the end of the collection that has not begun; nil if nobody waits for one
+}
 
-func (collector) collect(stop <-chan struct{}) {
-	done := make(chan struct{})
-	go func() {
-		runtime.GC()
-		close(done)
-	}()
+func (c *collector) collect(stop <-chan struct{}) {
+	c.mu.Lock()
+	if c.next == nil {
+		c.next = make(chan struct{})
+	}
+	done := c.next
+	if !c.running {
+		c.running = true
+		go c.run()
+	}
+	c.mu.Unlock()
 	select {
 	case <-done:
 	case <-stop:
+	}
+}
+
+// run collects until nobody waits for it.
+func (c *collector) run() {
+	for {
+		c.mu.Lock()
+		done := c.next
+		c.next = nil
+		c.running = done != nil
+		c.mu.Unlock()
+		if done == nil {
+			return
+		}
+		runtime.GC()
+		close(done)
 	}
 }

@@ -49,6 +49,12 @@ var runaways = map[string]string{
 	"find in string":     `local s = std.repeat('a', 10000000); [std.length(std.findSubstr('ab', s)) for x in std.range(1, 10000)]`,
 	"object asserts":     `local o = { assert std.length(std.range(1, 1000000)) > 0, a: 1 }; [(o + { b: x }).a for x in std.range(1, 1000000)]`,
 	"merge":              `local o = { ['k%d' % x]: x for x in std.range(1, 10000) }; std.foldl(function(a, x) std.mergePatch(a, o), std.range(1, 1000000), {})`,
+	"strip":              `local s = std.repeat('b', 1000000), c = std.repeat('a', 1000000) + 'b'; [std.length(std.stripChars(s, c)) for x in std.range(1, 10000)]`,
+	"find a long text":   `std.findSubstr(std.repeat('a', 30000000) + 'b', std.repeat('a', 150000000))`,
+	"long keys":          `local o = { [std.repeat('1', 10000000)]: 1 }; [std.length(std.manifestYamlDoc(o, quote_keys=false)) for x in std.range(1, 1000)]`,
+	"large objects":      `[std.length({ ['k%d' % ((i * 7919) % 1000003)]: i for i in std.range(1, 100000) }) for x in std.range(1, 1000)]`,
+	"trim":               `local s = std.repeat('\u00a0', 1000000); [std.length(std.trim(s)) for x in std.range(1, 10000)]`,
+	"count in a text":    `local s = std.repeat('ab', 10000000); [std.length(std.split(s, 'abc')) + std.length(std.splitLimitR(s, 'abc', 5)) for x in std.range(1, 10000)]`,
 	"non-ASCII indexing": `local s = std.repeat('é', 1000000); std.foldl(function(a, i) if s[i % 1000000] == 'x' then a + 1 else a, std.flatMap(function(x) std.range(1, 100), std.range(1, 10000)), 0)`,
 }
 
@@ -140,6 +146,18 @@ func TestEvaluate_RefusesMemoryBeforeItIsAllocated(t *testing.T) {
 		"split":             `std.length(std.split(std.repeat('a,', 30000000), ','))`,
 		"output":            `std.makeArray(1000, function(i) std.repeat('x', 1000000))`,
 		"manifest":          `local s = std.repeat('x', 1000000); std.length(std.manifestJsonEx(std.makeArray(1000, function(i) s), ''))`,
+		"long names":        `std.length({ [std.repeat('x', 100000) + i]: 1 for i in std.range(1, 30000) })`,
+		"many pieces":       `std.length(std.flatMap(function(c) std.repeat('x', 1000000), std.repeat('a', 3000)))`,
+		"formats":           `std.length(std.format(std.repeat('%%', 5000000), []))`,
+		"parts of texts":    `std.length(std.join('', [std.split(std.repeat('x', 1000000) + ',' + i, ',')[1] for i in std.range(1, 3000)] + [std.stripChars(std.repeat(' ', 1000000) + i, ' ') for i in std.range(1, 3000)]))`,
+		"trimmed texts":     `local f(i) = std.trim(std.repeat(' ', 1000000) + i); local a = [f(i) for i in std.range(1, 1000)]; std.length(std.join('', a))`,
+		"parts of JSON":     `local f(i) = std.parseJson(std.repeat(' ', 1000000) + '"a' + i + '"'); local a = [f(i) for i in std.range(1, 1000)]; std.length(std.join('', a))`,
+		"names of objects":  `local big = { ['k' + i]: i for i in std.range(1, 20000) }; local l = [big { c: i } for i in std.range(1, 2000)]; std.foldl(function(a, x) a + std.length(x), l, 0)`,
+		"fields of objects": `local big = { ['k' + i]: i for i in std.range(1, 20000) }; local l = [big { c: i } for i in std.range(1, 2000)]; std.foldl(function(a, x) a + x.k5, l, 0)`,
+		"removed keys":      `local big = { ['k' + i]: i for i in std.range(1, 20000) }; local l = [std.objectRemoveKey(big, 'k1') for i in std.range(1, 2000)]; std.foldl(function(a, x) a + x.k5, l, 0)`,
+		"objects":           `local o = [{ ['k' + i]: i for i in std.range(1, 20000) } for j in std.range(1, 200)]; std.foldl(function(a, x) a + x.k1, o, 0)`,
+		"escapes":           `std.length(std.escapeStringXML(std.repeat('"', 20000000)))`,
+		"not UTF-8":         `std.length(std.base64Decode(std.repeat('////', 8000000)))`,
 		"parse":             `std.length(std.parseJson('[' + std.repeat('1,', 10000000) + '1]'))`,
 	}
 	for name, program := range programs {
@@ -158,6 +176,30 @@ func TestEvaluate_RefusesMemoryBeforeItIsAllocated(t *testing.T) {
 			t.Logf("the heap grew by at most %d MiB", most>>20)
 		})
 	}
+}
+
+func TestEvaluate_ReadsATextOnce(t *testing.T) {
+	e := eval.New(eval.Options{})
+	job := jsonnet.Job{
+		Entry:     source("texts", `std.foldl(function(n, s) n + std.length(s), [importstr 'data' for i in std.range(1, 100)], 0)`),
+		Importer:  onlyImporter{source("data", strings.Repeat("\xff", 2<<20))},
+		MaxMemory: 64 << 20,
+	}
+	peak := watchHeap(t)
+	out, err := e.Evaluate(context.Background(), job)
+	if most := peak(); most > 64<<20 {
+		t.Errorf("the heap grew by %d MiB", most>>20)
+	}
+	if err != nil || out != "209715200\n" {
+		t.Errorf("got %q, %v", out, err)
+	}
+}
+
+// onlyImporter finds the same file everywhere.
+type onlyImporter struct{ src *jsonnet.Source }
+
+func (i onlyImporter) Import(context.Context, *jsonnet.Source, string) (*jsonnet.Source, error) {
+	return i.src, nil
 }
 
 // watchHeap measures by how much the heap grows, garbage included, until the result is called.
@@ -188,9 +230,18 @@ func watchHeap(t *testing.T) func() int64 {
 
 func TestEvaluate_LetsGarbagePass(t *testing.T) {
 	e := eval.New(eval.Options{})
-	program := `std.foldl(function(a, x) std.length(std.range(1, 1000)) + std.length(std.repeat('x', 10000)), std.range(1, 50000), 0)`
-	out, err := e.Evaluate(context.Background(), jsonnet.Job{Entry: source("garbage", program), MaxMemory: 32 << 20})
-	if err != nil || out != "11000\n" {
-		t.Errorf("got %q, %v", out, err)
+	programs := map[string]string{
+		"of its own":       `std.foldl(function(a, x) std.length(std.range(1, 1000)) + std.length(std.repeat('x', 10000)), std.range(1, 50000), 0)`,
+		"parts of a text":  `local s = std.repeat('x', 1000000); std.foldl(function(a, x) std.length(std.substr(s, 1, 900000)) - 889000, std.range(1, 2000), 0)`,
+		"names of objects": `local o = { [std.repeat('x', 100000)]: 1 }; std.foldl(function(a, x) std.length(std.objectFields(o)[0]) - 89000, std.range(1, 20000), 0)`,
+		"constant texts":   `std.foldl(function(a, x) std.length(std.repeat('0', 100)) + 10900, std.range(1, 500000), 0)`,
+	}
+	for name, program := range programs {
+		t.Run(name, func(t *testing.T) {
+			out, err := e.Evaluate(context.Background(), jsonnet.Job{Entry: source("garbage", program), MaxMemory: 32 << 20})
+			if err != nil || out != "11000\n" {
+				t.Errorf("got %q, %v", out, err)
+			}
+		})
 	}
 }

@@ -22,6 +22,9 @@ type values struct {
 
 const tickEvery = 4096
 
+// objectFieldBytes is what finding repeated names takes for each.
+const objectFieldBytes = 64
+
 func (b *values) tick(n int) {
 	if b.steps += n; b.steps > tickEvery {
 		b.steps = 0
@@ -29,12 +32,17 @@ func (b *values) tick(n int) {
 	}
 }
 
+func (b *values) reserve(n int) {
+	b.m.Demand(int64(n))
+	b.m.Charge(n)
+}
+
 func (b *values) room(elems []vm.Value) []vm.Value { return vm.Grow(b.m, elems, 1, 32) }
 
 func (b *values) scalar(v vm.Value) vm.Value {
 	switch v := v.(type) {
 	case *vm.String:
-		b.m.Count(v)
+		b.m.CountView(v)
 	case vm.Number:
 		b.m.Charge(8)
 	}
@@ -44,9 +52,11 @@ func (b *values) scalar(v vm.Value) vm.Value {
 func (b *values) array(elems []vm.Value) vm.Value { return b.m.NewArray(elems) }
 
 func (b *values) object(names []string, vals []vm.Value) (vm.Value, bool) {
+	b.m.Demand(objectFieldBytes * int64(len(names)))
 	seen := make(map[string]int, len(names))
 	kept, keptValues := names[:0], vals[:0]
 	for i, name := range names {
+		b.m.Tick()
 		if at, ok := seen[name]; ok {
 			keptValues[at] = vals[i]
 			continue
@@ -77,6 +87,8 @@ const maxProgramDepth = 1000
 type nodes struct{ count int64 }
 
 func (b *nodes) tick(int) {}
+
+func (b *nodes) reserve(int) {}
 
 func (b *nodes) room(elems []vm.Code) []vm.Code { return elems }
 

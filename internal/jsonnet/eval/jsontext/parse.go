@@ -2,6 +2,7 @@ package jsontext
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -19,8 +20,10 @@ type builder[T any] interface {
 	object(names []string, values []T) (T, bool)
 	// room makes room for one more element.
 	room(elems []T) []T
-	// tick is called now and then.
+	// tick is called at least once for every few kilobytes that are read.
 	tick(n int)
+	// reserve is called before n bytes are allocated for a string.
+	reserve(n int)
 }
 
 type parser[T any] struct {
@@ -44,10 +47,21 @@ func (p *parser[T]) space() {
 	for p.at < len(p.text) {
 		switch p.text[p.at] {
 		case ' ', '\t', '\n', '\r':
+			p.step(p.at)
 			p.at++
 		default:
 			return
 		}
+	}
+}
+
+// stepBytes is how much is read between two ticks; a power of two.
+const stepBytes = 4096
+
+// step ticks when the reader at offset i has read so much.
+func (p *parser[T]) step(i int) {
+	if i&(stepBytes-1) == 0 {
+		p.build.tick(stepBytes)
 	}
 }
 
@@ -174,6 +188,7 @@ func (p *parser[T]) object() (result T, ok bool) {
 func (p *parser[T]) digits() bool {
 	start := p.at
 	for p.at < len(p.text) && p.text[p.at] >= '0' && p.text[p.at] <= '9' {
+		p.step(p.at)
 		p.at++
 	}
 	return p.at > start
@@ -215,10 +230,10 @@ func (p *parser[T]) number() (result T, ok bool) {
 func (p *parser[T]) string() (string, bool) {
 	start := p.at + 1
 	for i := start; i < len(p.text); {
+		p.step(i)
 		switch c := p.text[i]; {
 		case c == '"':
 			p.at = i + 1
-			p.build.tick(i - start)
 			return p.text[start:i], true
 		case c == '\\':
 			return p.escaped(start, i)
@@ -239,13 +254,17 @@ func (p *parser[T]) string() (string, bool) {
 
 // escaped reads the rest of a literal from its first backslash.
 func (p *parser[T]) escaped(start, i int) (string, bool) {
-	buf := append(make([]byte, 0, i-start+16), p.text[start:i]...)
+	size := p.closing(i) - start // no escape is shorter than what it stands for
+	p.build.reserve(size)
+	var buf strings.Builder
+	buf.Grow(size)
+	buf.WriteString(p.text[start:i])
 	for i < len(p.text) {
+		p.step(i)
 		switch c := p.text[i]; {
 		case c == '"':
 			p.at = i + 1
-			p.build.tick(len(buf))
-			return string(buf), true
+			return buf.String(), true
 		case c < 0x20:
 			return "", false
 		case c != '\\':
@@ -253,18 +272,29 @@ func (p *parser[T]) escaped(start, i int) (string, bool) {
 			if r == utf8.RuneError && w == 1 {
 				return "", false
 			}
-			buf = append(buf, p.text[i:i+w]...)
+			buf.WriteString(p.text[i : i+w])
 			i += w
 		default:
 			r, w := p.escape(i + 1)
 			if w == 0 {
 				return "", false
 			}
-			buf = utf8.AppendRune(buf, r)
+			buf.WriteRune(r)
 			i += 1 + w
 		}
 	}
 	return "", false
+}
+
+// closing is the offset of the quote that ends the literal that i is in.
+func (p *parser[T]) closing(i int) int {
+	for ; i < len(p.text) && p.text[i] != '"'; i++ {
+		p.step(i)
+		if p.text[i] == '\\' {
+			i++
+		}
+	}
+	return min(i, len(p.text))
 }
 
 // escape reads what follows a backslash and returns its length, 0 if it has no agreed meaning.

@@ -109,7 +109,7 @@ func reverse(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 func member(m *vm.Machine, in, x vm.Value, pos *vm.Pos) bool {
 	switch in := in.(type) {
 	case *vm.String:
-		return strings.Contains(m.Text(in), m.Text(m.String(x, pos)))
+		return index(m, m.Text(in), m.Text(m.String(x, pos))) >= 0
 	case *vm.Array:
 		return find(m, in, x, pos) >= 0
 	}
@@ -266,6 +266,7 @@ func flattenDeep(m *vm.Machine, pos *vm.Pos, v vm.Value, out *[]vm.Value) {
 	}
 	m.Descend(pos)
 	for i := range arr.Elems {
+		m.Tick()
 		flattenDeep(m, pos, m.Elem(arr, i, pos), out)
 	}
 	m.Ascend()

@@ -22,7 +22,7 @@ var codecFunctions = []entry{
 	{"sha3", "s", all, digest(func() hash.Hash { return sha3.New512() })},
 	{"base64", "input", all, encodeBase64},
 	{"base64Decode", "str", all, func(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
-		return m.Made(vm.ValidText(decodeBase64(m, pos, a[0])))
+		return m.Made(m.ValidText(decodeBase64(m, pos, a[0])))
 	}},
 	{"base64DecodeBytes", "str", all, func(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 		return m.Bytes(decodeBase64(m, pos, a[0]))
@@ -73,6 +73,7 @@ func encodeBase64(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 			checkByte(m, pos, int(n))
 			b[i] = byte(n)
 		}
+		m.Demand(int64(len(b)))
 		text = string(b)
 	default:
 		m.Fail(pos, "base64 can only base64 encode strings / arrays of single bytes, got "+vm.Kind(a[0]))
@@ -113,6 +114,7 @@ func decodeBase64(m *vm.Machine, pos *vm.Pos, v vm.Value) string {
 	if err != nil {
 		m.Failf(pos, "failed to decode: %s", err)
 	}
+	m.Demand(int64(len(b)))
 	return string(b)
 }
 
@@ -128,5 +130,6 @@ func decodeUTF8(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 		}
 		b[i] = byte(n)
 	}
-	return m.Made(vm.ValidText(string(b)))
+	m.Demand(int64(len(b)))
+	return m.Made(m.ValidText(string(b)))
 }

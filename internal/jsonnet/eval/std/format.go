@@ -41,6 +41,9 @@ func format(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	return f.out.join(m, pos, "")
 }
 
+// directiveBytes is what a directive takes.
+const directiveBytes = 128
+
 type formatter struct {
 	m   *vm.Machine
 	pos *vm.Pos
@@ -69,6 +72,7 @@ func (f *formatter) parse(text string) []directive {
 	var codes []directive
 	for {
 		f.m.Tick()
+		codes = vm.Grow(f.m, codes, 2, directiveBytes)
 		at := strings.IndexByte(text[s.at:], '%')
 		if at < 0 {
 			codes = append(codes, directive{text: text[s.at:]})
@@ -78,7 +82,6 @@ func (f *formatter) parse(text string) []directive {
 		s.at += at + 1
 		codes = append(codes, s.directive())
 	}
-	f.m.Charge(len(codes) * 160)
 	f.m.Remember(text, codes)
 	return codes
 }

@@ -75,7 +75,10 @@ func (b *buffer) text(s string) {
 	b.buf = append(b.buf, s...)
 }
 
-func (b *buffer) done() vm.Value { return b.m.Made(string(b.buf)) }
+func (b *buffer) done() vm.Value { return b.m.MadeOf(b.buf) }
+
+// quoted writes a string as a JSON literal.
+func (b *buffer) quoted(s string) { b.buf = b.m.AppendQuoted(b.buf, s) }
 
 // enter counts a level of nesting; leave undoes it.
 func (b *buffer) enter() {
@@ -126,7 +129,7 @@ func (b *buffer) json(v vm.Value, style *jsonStyle, indent string, at *path) {
 	case vm.Number:
 		b.text(strconv.FormatFloat(float64(v), 'f', -1, 64))
 	case *vm.String:
-		b.text(goQuoted(b.m.Text(v)))
+		b.goQuoted(b.m.Text(v))
 	case *vm.Function:
 		b.m.Fail(b.pos, "tried to manifest function at "+at.String())
 	case *vm.Array:
@@ -149,7 +152,7 @@ func (b *buffer) json(v vm.Value, style *jsonStyle, indent string, at *path) {
 				b.text("," + style.newline)
 			}
 			b.text(inner)
-			b.text(goQuoted(name))
+			b.goQuoted(name)
 			b.text(style.colon)
 			b.json(field, style, inner, &path{at, name})
 		}
@@ -158,8 +161,14 @@ func (b *buffer) json(v vm.Value, style *jsonStyle, indent string, at *path) {
 	b.leave()
 }
 
-// goQuoted quotes as encoding/json does without escaping HTML.
-func goQuoted(s string) string {
+// goQuoted writes a string as encoding/json does without escaping HTML.
+func (b *buffer) goQuoted(s string) {
+	b.text(`"`)
+	b.m.Chunks(s, func(part string) { b.text(goEscaped(part)) })
+	b.text(`"`)
+}
+
+func goEscaped(s string) string {
 	plain := true
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
@@ -168,15 +177,15 @@ func goQuoted(s string) string {
 		}
 	}
 	if plain {
-		return `"` + s + `"`
+		return s
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(s); err != nil {
-		return `""`
+		return ""
 	}
-	return strings.TrimRight(buf.String(), "\n")
+	return strings.TrimSuffix(buf.String()[1:], "\"\n")
 }
 
 func manifestINI(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
@@ -218,7 +227,8 @@ func (b *buffer) python(v vm.Value) {
 			if i > 0 {
 				b.text(", ")
 			}
-			b.text(vm.Quote(name) + ": ")
+			b.quoted(name)
+			b.text(": ")
 			b.python(b.m.Field(v, name, b.pos))
 		}
 		b.text("}")
@@ -232,7 +242,7 @@ func (b *buffer) python(v vm.Value) {
 		}
 		b.text("]")
 	case *vm.String:
-		b.buf = b.m.AppendQuoted(b.buf, b.m.Text(v))
+		b.quoted(b.m.Text(v))
 	case *vm.Function:
 		b.m.Fail(b.pos, "cannot manifest function")
 	case vm.Number:

@@ -53,7 +53,7 @@ func names(m *vm.Machine, list []string) vm.Value {
 	m.Demand(120 * int64(len(list)))
 	elems := m.MakeElems(len(list))
 	for i, name := range list {
-		elems[i] = m.Made(name)
+		elems[i] = m.View(name)
 	}
 	return m.NewArray(elems)
 }
@@ -85,7 +85,7 @@ func objectValues(hidden vm.Bool) vm.NativeFunc {
 		elems := m.MakeElems(len(list))
 		env := objectFrame(m, o)
 		for i, name := range list {
-			elems[i] = m.Lazy(fieldOf, env, vm.Str(name))
+			elems[i] = m.Lazy(fieldOf, env, m.View(name))
 		}
 		return m.NewArray(elems)
 	}
@@ -103,7 +103,7 @@ func keysValues(hidden vm.Bool) vm.NativeFunc {
 		env := objectFrame(m, o)
 		for i, name := range list {
 			m.Tick()
-			key := m.Made(name)
+			key := m.View(name)
 			elems[i] = m.NewObject(pairShape, []vm.Value{key, m.Lazy(fieldOf, env, key)})
 		}
 		return m.NewArray(elems)
@@ -147,7 +147,7 @@ func mapWithKey(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	env.Slots[0], env.Slots[1] = a[0], o
 	values := m.MakeElems(len(list))
 	for i, name := range list {
-		values[i] = m.Lazy(callWithKey, env, m.Made(name))
+		values[i] = m.Lazy(callWithKey, env, m.View(name))
 	}
 	return m.NewPlainObject(list, values)
 }
@@ -186,7 +186,7 @@ func mergePatch(m *vm.Machine, pos *vm.Pos, target, patch vm.Value) vm.Value {
 		m.Tick()
 		if len(patchNames) == 0 || len(targetNames) > 0 && targetNames[0] < patchNames[0] {
 			list = append(list, targetNames[0])
-			values = append(values, m.Lazy(fieldOf, objectFrame(m, t), m.Made(targetNames[0])))
+			values = append(values, m.Lazy(fieldOf, objectFrame(m, t), m.View(targetNames[0])))
 			targetNames = targetNames[1:]
 			continue
 		}
@@ -197,7 +197,7 @@ func mergePatch(m *vm.Machine, pos *vm.Pos, target, patch vm.Value) vm.Value {
 		patchNames = patchNames[1:]
 		if vm.Kind(m.Field(p, name, pos)) != "null" {
 			list = append(list, name)
-			values = append(values, m.Lazy(merged, env, m.Made(name)))
+			values = append(values, m.Lazy(merged, env, m.View(name)))
 		}
 	}
 	return m.NewPlainObject(list, values)

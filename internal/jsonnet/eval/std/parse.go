@@ -24,7 +24,11 @@ var parseFunctions = []entry{
 
 func parseInt(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	s := m.Text(m.String(a[0], pos))
-	n, err := strconv.ParseInt(s, 10, 64)
+	var n int64
+	err := m.Await(len(s), func() (err error) {
+		n, err = strconv.ParseInt(s, 10, 64)
+		return err
+	})
 	if err != nil {
 		m.Fail(pos, s+" is not a base 10 integer")
 	}
@@ -41,7 +45,10 @@ func parseNatural(base int, empty string) vm.NativeFunc {
 			m.Fail(pos, empty)
 		}
 		n := 0.0
-		for _, r := range m.Text(s) {
+		for i, r := range m.Text(s) {
+			if i%1024 == 0 {
+				m.Tick()
+			}
 			digit := int(r) - '0'
 			switch {
 			case r >= 'a':
@@ -58,8 +65,12 @@ func parseNatural(base int, empty string) vm.NativeFunc {
 	}
 }
 
-// maxForeign is the size up to which a text is given to a library that cannot be stopped.
-const maxForeign = 4 << 20
+// maxForeign is the size up to which a text is given to a library that cannot be stopped, and foreignBytes what the
+// library takes for a byte of it.
+const (
+	maxForeign   = 4 << 20
+	foreignBytes = 32
+)
 
 func parseJSON(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	text := m.Text(m.String(a[0], pos))
@@ -69,8 +80,9 @@ func parseJSON(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	if len(text) > maxForeign {
 		m.Fail(pos, "failed to parse JSON: invalid document")
 	}
+	m.Demand(foreignBytes * int64(len(text)))
 	var doc any
-	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+	if err := m.Await(len(text), func() error { return json.Unmarshal([]byte(text), &doc) }); err != nil {
 		m.Failf(pos, "failed to parse JSON: %v", err)
 	}
 	return fromGo(m, pos, doc)
@@ -81,7 +93,7 @@ func parseYAML(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	if len(text) > maxForeign {
 		m.Failf(pos, "failed to parse YAML: document of %d bytes exceeds %d bytes", len(text), maxForeign)
 	}
-	m.Demand(32 * int64(len(text)))
+	m.Demand(foreignBytes * int64(len(text)))
 	docs, stream := splitYAML(text)
 	elems := make([]vm.Value, 0, len(docs))
 	for _, doc := range docs {

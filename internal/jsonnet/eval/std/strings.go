@@ -27,11 +27,17 @@ var stringFunctions = []entry{
 		return vm.Bool(m.String(a[0], pos).Size() == 0)
 	}},
 	{"equalsIgnoreCase", "str1 str2", all, func(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
-		x := m.String(a[0], pos)
-		return vm.Bool(strings.EqualFold(m.Text(x), m.Text(m.String(a[1], pos))))
+		x := m.Text(m.String(a[0], pos))
+		y := m.Text(m.String(a[1], pos))
+		same := false
+		awaited(m, len(x), func() { same = strings.EqualFold(x, y) })
+		return vm.Bool(same)
 	}},
 	{"trim", "str", all, func(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
-		return part(m, strings.TrimSpace(m.Text(m.String(a[0], pos))))
+		text := m.Text(m.String(a[0], pos))
+		trimmed := ""
+		awaited(m, len(text), func() { trimmed = strings.TrimSpace(text) })
+		return part(m, trimmed)
 	}},
 	{"lstripChars", "str chars", all, strip(true, false)},
 	{"rstripChars", "str chars", all, strip(false, true)},
@@ -42,7 +48,7 @@ var stringFunctions = []entry{
 }
 
 // part is a piece of a text that is alive anyway.
-func part(m *vm.Machine, s string) *vm.String { return m.Made(s) }
+func part(m *vm.Machine, s string) *vm.String { return m.View(s) }
 
 func char(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	n := m.Number(a[0], pos)
@@ -147,7 +153,7 @@ func characters(m *vm.Machine, s *vm.String) *vm.Array {
 			m.Tick()
 		}
 		end := at + runeSize(r)
-		elems[i] = m.Made(text[at:end])
+		elems[i] = m.View(text[at:end])
 		i++
 	}
 	return m.NewArray(elems)
@@ -179,12 +185,15 @@ func split(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	return splitLimit(m, pos, []vm.Value{a[0], a[1], vm.Num(-1)})
 }
 
-// splitArgs checks what both splits take.
+// splitArgs checks what both splits take. The limit is a number of splits.
 func splitArgs(m *vm.Machine, pos *vm.Pos, a []vm.Value, name string) (text, sep string, limit int) {
 	s, c := m.String(a[0], pos), m.String(a[1], pos)
 	limit = m.Int(a[2], pos)
 	if limit < -1 {
 		m.Failf(pos, "std.%s third parameter should be -1 or non-negative, got %v", name, limit)
+	}
+	if limit < 0 {
+		limit = math.MaxInt
 	}
 	text, sep = m.Text(s), m.Text(c)
 	if sep == "" {
@@ -195,15 +204,12 @@ func splitArgs(m *vm.Machine, pos *vm.Pos, a []vm.Value, name string) (text, sep
 
 func splitLimit(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	text, sep, limit := splitArgs(m, pos, a, "splitLimit")
-	n := strings.Count(text, sep)
-	if limit >= 0 {
-		n = min(n, limit)
-	}
+	n := occurrences(m, text, sep, limit)
 	m.Demand(int64(n) * 120)
 	elems := m.MakeElems(n + 1)
 	for i := range n {
 		m.Tick()
-		at := strings.Index(text, sep)
+		at := index(m, text, sep)
 		elems[i] = part(m, text[:at])
 		text = text[at+len(sep):]
 	}
@@ -213,15 +219,12 @@ func splitLimit(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 
 func splitLimitR(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	text, sep, limit := splitArgs(m, pos, a, "splitLimitR")
-	n := strings.Count(text, sep)
-	if limit >= 0 {
-		n = min(n, limit)
-	}
+	n := occurrences(m, text, sep, limit)
 	m.Demand(int64(n) * 120)
 	elems := m.MakeElems(n + 1)
 	for i := n; i > 0; i-- {
 		m.Tick()
-		at := strings.LastIndex(text, sep)
+		at := lastIndex(m, text, sep)
 		elems[i] = part(m, text[at+len(sep):])
 		text = text[:at]
 	}
@@ -240,7 +243,7 @@ func strReplace(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 // replace puts the result together piece by piece, so that it can be stopped.
 func replace(m *vm.Machine, pos *vm.Pos, s *vm.String, from, to string) vm.Value {
 	text := m.Text(s)
-	n := strings.Count(text, from)
+	n := occurrences(m, text, from, math.MaxInt)
 	if n == 0 {
 		return s
 	}
@@ -250,7 +253,7 @@ func replace(m *vm.Machine, pos *vm.Pos, s *vm.String, from, to string) vm.Value
 	b.Grow(int(size))
 	for range n {
 		m.Tick()
-		at := strings.Index(text, from)
+		at := index(m, text, from)
 		m.WriteText(&b, text[:at])
 		m.WriteText(&b, to)
 		text = text[at+len(from):]
@@ -283,16 +286,19 @@ func strip(left, right bool) vm.NativeFunc {
 
 func stripText(m *vm.Machine, s *vm.String, chars string, left, right bool) vm.Value {
 	text := m.Text(s)
+	in := containing(m, chars)
 	for left && text != "" {
+		m.Tick()
 		r, n := utf8.DecodeRuneInString(text)
-		if !strings.ContainsRune(chars, r) {
+		if !in(r) {
 			break
 		}
 		text = text[n:]
 	}
 	for right && text != "" {
+		m.Tick()
 		r, n := utf8.DecodeLastRuneInString(text)
-		if !strings.ContainsRune(chars, r) {
+		if !in(r) {
 			break
 		}
 		text = text[:len(text)-n]
@@ -320,6 +326,7 @@ func mapASCII(first, last rune, shift rune) vm.NativeFunc {
 		seq := sequence(m, a[0], pos)
 		var b strings.Builder
 		for i := range seq.Elems {
+			m.Tick()
 			b.WriteRune(conv(codepoint(m, m.Elem(seq, i, pos), pos)))
 		}
 		return m.Made(b.String())
@@ -342,7 +349,7 @@ func findSubstr(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	}
 	index := 0
 	for at, r := range text {
-		if index%1024 == 0 {
+		if index%1024 == 0 || len(p) > longPattern {
 			m.Tick()
 		}
 		if strings.HasPrefix(text[at:], p) {

@@ -34,11 +34,9 @@ var textFunctions = []entry{
 		return replace(m, pos, toString(m, a[0], pos), "$", "$$")
 	}},
 	{"escapeStringXML", "str_", all, func(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
-		s := m.ToString(a[0], pos)
-		m.DemandString(int64(len(s))*2, pos)
-		var b strings.Builder
-		m.Chunks(s, func(part string) { b.WriteString(xmlEscapes.Replace(part)) })
-		return m.Made(b.String())
+		b := newBuffer(m, pos)
+		m.Chunks(m.ToString(a[0], pos), func(part string) { b.text(xmlEscapes.Replace(part)) })
+		return b.done()
 	}},
 }
 
@@ -46,18 +44,26 @@ var xmlEscapes = strings.NewReplacer("<", "&lt;", ">", "&gt;", "&", "&amp;", `"`
 
 func quote(m *vm.Machine, s string, pos *vm.Pos) *vm.String {
 	m.DemandString(int64(len(s))+2, pos)
-	return m.Made(string(m.AppendQuoted(nil, s)))
+	return m.MadeOf(m.AppendQuoted(nil, s))
 }
 
 // pieces are strings to be joined.
 type pieces struct {
 	texts []string
 	size  int64
+	asked int64 // the size up to which there was memory
 }
+
+// askEvery is how many bytes of pieces are collected between two looks at whether there is memory to join them.
+const askEvery = 1 << 20
 
 func (p *pieces) add(m *vm.Machine, s string) {
 	p.texts = append(vm.Grow(m, p.texts, 1, 16), s)
 	p.size += int64(len(s))
+	if p.size-p.asked >= askEvery {
+		m.Demand(p.size)
+		p.asked = p.size
+	}
 }
 
 func (p *pieces) join(m *vm.Machine, pos *vm.Pos, sep string) *vm.String {
@@ -137,6 +143,7 @@ func deepJoin(m *vm.Machine, pos *vm.Pos, v vm.Value, p *pieces) {
 	case *vm.Array:
 		m.Descend(pos)
 		for i := range v.Elems {
+			m.Tick()
 			deepJoin(m, pos, m.Elem(v, i, pos), p)
 		}
 		m.Ascend()

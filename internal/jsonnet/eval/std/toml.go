@@ -58,7 +58,8 @@ func (b *tomlWriter) table(o *vm.Object, name []string, at *path, indent string)
 		}
 		first = false
 		start := len(b.buf)
-		b.text(tomlKey(field) + " = ")
+		b.key(field)
+		b.text(" = ")
 		b.value(v, &path{at, field}, false)
 		b.indentFrom(start, indent)
 	}
@@ -101,7 +102,7 @@ func (b *tomlWriter) header(opening, closing string, name []string, indent strin
 		if i > 0 {
 			b.text(".")
 		}
-		b.text(tomlKey(part))
+		b.key(part)
 	}
 	b.text(closing)
 	if len(b.m.Names(o)) > 0 {
@@ -122,7 +123,7 @@ func (b *tomlWriter) value(v vm.Value, at *path, inline bool) {
 	case vm.Number:
 		b.text(string(vm.AppendNumber(nil, float64(v))))
 	case *vm.String:
-		b.buf = b.m.AppendQuoted(b.buf, b.m.Text(v))
+		b.quoted(b.m.Text(v))
 	case *vm.Array:
 		b.array(v, at, inline)
 	case *vm.Object:
@@ -132,7 +133,8 @@ func (b *tomlWriter) value(v vm.Value, at *path, inline bool) {
 			if i > 0 {
 				b.text(", ")
 			}
-			b.text(tomlKey(name) + " = ")
+			b.key(name)
+			b.text(" = ")
 			b.value(field, &path{at, name}, true)
 		}
 		b.text(" }")
@@ -161,16 +163,18 @@ func (b *tomlWriter) array(a *vm.Array, at *path, inline bool) {
 	b.text(sep + "]")
 }
 
-func tomlKey(s string) string {
+func (b *tomlWriter) key(s string) {
 	if s == "" {
-		return "''"
+		b.text("''")
+		return
 	}
 	for _, c := range []byte(s) {
 		switch {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
 		default:
-			return vm.Quote(s)
+			b.quoted(s)
+			return
 		}
 	}
-	return s
+	b.text(s)
 }

@@ -91,7 +91,7 @@ func (b *yamlWriter) string(s string, indent int) {
 	}
 	body, block := strings.CutSuffix(s, "\n")
 	if !block {
-		b.buf = b.m.AppendQuoted(b.buf, s)
+		b.quoted(s)
 		return
 	}
 	b.text("|")
@@ -148,8 +148,8 @@ func (b *yamlWriter) object(o *vm.Object, indent int) {
 		if i > 0 {
 			b.line(indent)
 		}
-		if b.quoteKeys || !yamlBareSafe(name) {
-			b.buf = b.m.AppendQuoted(b.buf, name)
+		if b.quoteKeys || !yamlBareSafe(b.m, name) {
+			b.quoted(name)
 		} else {
 			b.text(name)
 		}
@@ -190,8 +190,13 @@ var yamlReserved = []string{
 	"true", "false", "yes", "no", "on", "off", "y", "n", ".nan", "-.inf", "+.inf", ".inf", "null", "-", "---", "''",
 }
 
-// yamlBareSafe reports whether a key needs no quotes.
-func yamlBareSafe(s string) bool {
+// yamlBareSafe reports whether a key needs no quotes. Looking at a long one takes a while.
+func yamlBareSafe(m *vm.Machine, s string) (safe bool) {
+	awaited(m, len(s), func() { safe = bareSafe(s) })
+	return safe
+}
+
+func bareSafe(s string) bool {
 	if s == "" {
 		return false
 	}

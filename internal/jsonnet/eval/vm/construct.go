@@ -58,8 +58,8 @@ func (n *ObjectLit) Eval(m *Machine, f *Frame) Value {
 		names = append(names, name)
 		fields = append(fields, n.Fields[i].Field)
 	}
-	m.charge(int64(100 + 80*len(names)))
-	return m.newObject(NewShape(names, fields, n), f)
+	m.charge(m.shapeBytes(names))
+	return m.newObject(m.newShape(names, fields, n), f)
 }
 
 // fieldName is the name that v stands for; null omits the field.
@@ -177,8 +177,8 @@ func (n *ObjectFor) Eval(m *Machine, f *Frame) Value {
 		fields = append(fields, lit.Field)
 		kept = append(kept, frame)
 	}
-	o := m.newObject(NewShape(names, fields, nil), nil)
+	m.charge(m.shapeBytes(names))
+	o := m.newObject(m.newShape(names, fields, nil), nil)
 	o.own.extra = &extra{frames: kept}
-	m.charge(int64(160 * len(names)))
 	return o
 }

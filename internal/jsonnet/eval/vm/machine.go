@@ -58,6 +58,7 @@ type Machine struct {
 	imports map[string]*imported
 	std     *Object
 	stds    map[string]*Object // by file
+	texts   map[string]*String // of importstr, by file
 	memo    map[string]any
 }
 
@@ -86,7 +87,7 @@ func New(cfg Config) *Machine {
 	if cfg.MaxStack <= 0 {
 		cfg.MaxStack = DefaultMaxStack
 	}
-	return &Machine{cfg: cfg, meter: cfg.Meter, stop: cfg.Stop, steps: pauseSteps, imports: map[string]*imported{}, stds: map[string]*Object{}, memo: map[string]any{}}
+	return &Machine{cfg: cfg, meter: cfg.Meter, stop: cfg.Stop, steps: pauseSteps, imports: map[string]*imported{}, stds: map[string]*Object{}, texts: map[string]*String{}, memo: map[string]any{}}
 }
 
 // failure carries an error out of the machine.
@@ -268,6 +269,13 @@ func (m *Machine) MaxStack() int { return m.cfg.MaxStack }
 // charge counts n allocated bytes that are not sampled themselves; what is sampled next stands for them.
 func (m *Machine) charge(n int64) { m.meter.Count(n) }
 
+// chargeFor counts n allocated bytes for which p, a part of them, stands if they are sampled.
+func chargeFor[T any](m *Machine, n int64, p *T) {
+	if m.meter.Count(n) {
+		sample(m, p)
+	}
+}
+
 // Charge is charge for native functions.
 func (m *Machine) Charge(n int) { m.charge(int64(n)) }
 
@@ -368,11 +376,17 @@ const awaitFrom = 32 << 10
 // Memo returns what Remember has kept for a text, or nil.
 func (m *Machine) Memo(text string) any { return m.memo[text] }
 
-// maxMemo bounds what a machine remembers.
-const maxMemo = 256
+// What a machine remembers is bounded in number and in the size of the texts, for it is not accounted for.
+const (
+	maxMemo     = 256
+	maxMemoText = 1 << 10
+)
 
-// Remember keeps the result of analysing a text for the rest of the evaluation.
+// Remember keeps the result of analysing a text for the rest of the evaluation, unless the text is long.
 func (m *Machine) Remember(text string, result any) {
+	if len(text) > maxMemoText {
+		return
+	}
 	if len(m.memo) >= maxMemo {
 		clear(m.memo)
 	}

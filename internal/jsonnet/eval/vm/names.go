@@ -1,6 +1,9 @@
 package vm
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // nameTable is the fields of an object with several layers.
 type nameTable struct {
@@ -19,13 +22,22 @@ func (m *Machine) Names(o *Object) []string {
 // AllNames returns the names in order, hidden ones included. The slice is not to be changed.
 func (m *Machine) AllNames(o *Object) []string {
 	all := m.visibility(o)
+	m.Demand(int64(16 * len(all)))
 	names := make([]string, 0, len(all))
 	m.charge(int64(16 * len(all)))
 	for name := range all {
 		names = append(names, name)
 	}
-	slices.Sort(names)
+	m.SortNames(names)
 	return names
+}
+
+// SortNames sorts names in steps that can be stopped.
+func (m *Machine) SortNames(names []string) {
+	slices.SortFunc(names, func(a, b string) int {
+		m.Tick()
+		return strings.Compare(a, b)
+	})
 }
 
 // Visibility reports whether the object has a field and whether it is hidden.
@@ -61,11 +73,13 @@ func (m *Machine) table(o *Object) *nameTable {
 		u := units[i]
 		if u.shape == nil {
 			for name, h := range u.extra.retained {
+				m.Tick()
 				mergeHide(all, name, h)
 			}
 			continue
 		}
 		for n, name := range u.shape.Names {
+			m.Tick()
 			mergeHide(all, name, u.shape.Fields[n].Hide)
 		}
 	}
@@ -75,9 +89,9 @@ func (m *Machine) table(o *Object) *nameTable {
 			shown = append(shown, name)
 		}
 	}
-	slices.Sort(shown)
-	m.charge(int64(64 + 64*len(all)))
+	m.SortNames(shown)
 	o.names = &nameTable{shown: shown, all: all}
+	chargeFor(m, int64(64+64*len(all)), o.names)
 	return o.names
 }
 

@@ -243,8 +243,13 @@ func (m *Machine) load(pos *Pos, path string) *jsonnet.Source {
 
 // Eval returns the file's text.
 func (n *ImportText) Eval(m *Machine, _ *Frame) Value {
-	m.charge(96)
-	return Text(m.load(n.Pos, n.Path).Content)
+	src := m.load(n.Pos, n.Path)
+	text := m.texts[src.Name]
+	if text == nil {
+		text = m.Made(m.ValidText(src.Content))
+		m.texts[src.Name] = text
+	}
+	return text
 }
 
 // Eval returns the file's bytes as numbers.

@@ -45,16 +45,16 @@ func (m *Machine) newObject(shape *Shape, env *Frame) *Object {
 
 // NewObject makes an object of values, which may be thunks, in the order of the shape's fields.
 func (m *Machine) NewObject(shape *Shape, values []Value) *Object {
+	m.charge(int64(64 + 24*len(values)))
 	o := m.newObject(shape, nil)
 	o.own.extra = &extra{values: values}
-	m.charge(int64(64 + 24*len(values)))
 	return o
 }
 
 // NewPlainObject makes an object with visible fields.
 func (m *Machine) NewPlainObject(names []string, values []Value) *Object {
-	m.charge(int64(120 + 64*len(names)))
-	return m.NewObject(NewShape(names, plainFields(len(names)), nil), values)
+	m.charge(m.shapeBytes(names))
+	return m.NewObject(m.newShape(names, plainFields(len(names)), nil), values)
 }
 
 func plainFields(n int) []Field {
@@ -77,17 +77,19 @@ func (m *Machine) Extend(left, right *Object) *Object {
 // Restrict makes an object without one of o's fields.
 func (m *Machine) Restrict(o *Object, name string) *Object {
 	retained := map[string]Hide{}
-	for k, h := range m.visibility(o) {
+	all := m.visibility(o)
+	m.Demand(int64(48 * len(all)))
+	for k, h := range all {
+		m.Tick()
 		if k != name {
 			retained[k] = h
 		}
 	}
-	m.charge(int64(64 + 48*len(retained)))
 	inner := m.flat(o)
 	mark := &layer{extra: &extra{retained: retained, span: len(inner)}}
 	r := &Object{size: 1 + o.size, asserts: o.asserts}
 	r.layers = append(append(make([]*layer, 0, r.size), mark), inner...)
-	m.charge(int64(208 + 8*r.size))
+	chargeFor(m, int64(272+48*len(retained)+8*r.size), mark)
 	return r
 }
 
@@ -101,8 +103,8 @@ func (m *Machine) flat(o *Object) []*layer {
 		return o.layers
 	}
 	m.Demand(8 * int64(o.size))
-	m.charge(8 * int64(o.size))
 	out := make([]*layer, 0, o.size)
+	chargeFor(m, 8*int64(o.size), &out[:1][0])
 	todo := []*Object{o}
 	for len(todo) > 0 {
 		cur := todo[len(todo)-1]
@@ -185,8 +187,9 @@ func (m *Machine) bindingAt(o *Object, at int) *binding {
 		return &o.first
 	}
 	if o.rest == nil {
-		m.charge(int64(32 * o.size))
+		m.Demand(int64(32 * o.size))
 		o.rest = make([]binding, o.size-1)
+		chargeFor(m, int64(32*o.size), &o.rest[0])
 	}
 	return &o.rest[at-1]
 }
@@ -204,8 +207,9 @@ func (m *Machine) fieldAt(o *Object, at, n int, pos *Pos) Value {
 	}
 	b := m.bindingAt(o, at)
 	if b.values == nil {
-		m.charge(int64(24 * len(l.shape.Fields)))
+		m.Demand(int64(24 * len(l.shape.Fields)))
 		b.values = make([]Value, len(l.shape.Fields))
+		chargeFor(m, int64(24*len(l.shape.Fields)), &b.values[0])
 	}
 	if v := b.values[n]; v != nil {
 		return v

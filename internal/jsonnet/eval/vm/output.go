@@ -28,7 +28,7 @@ func (m *Machine) WriteJSON(v Value, pos *Pos) string {
 	w := writer{m: m}
 	w.value(v, pos, true, 0)
 	w.text("\n")
-	return string(w.buf)
+	return m.MadeOf(w.buf).flat
 }
 
 // ToString is std.toString: a string is itself, anything else its JSON on one line.
@@ -43,7 +43,7 @@ func (m *Machine) toString(v Value, pos *Pos) *String {
 	}
 	w := writer{m: m}
 	w.value(v, pos, false, 0)
-	return m.Made(string(w.buf))
+	return m.MadeOf(w.buf)
 }
 
 const spaces = "                                                                "

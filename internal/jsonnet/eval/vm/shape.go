@@ -36,10 +36,33 @@ const indexFrom = 9
 
 // NewShape makes a shape. The slices are not copied.
 func NewShape(names []string, fields []Field, lit *ObjectLit) *Shape {
+	return makeShape(names, fields, lit, func() {})
+}
+
+// newShape makes a shape in steps that can be stopped.
+func (m *Machine) newShape(names []string, fields []Field, lit *ObjectLit) *Shape {
+	m.Demand(shapeFieldBytes * int64(len(names)))
+	return makeShape(names, fields, lit, m.Tick)
+}
+
+// shapeFieldBytes is what a shape takes for each field, besides the text of its name.
+const shapeFieldBytes = 160
+
+// shapeBytes is what a shape with these names will take. Long names are counted as the strings that they come from.
+func (m *Machine) shapeBytes(names []string) int64 {
+	n := int64(120 + shapeFieldBytes*len(names))
+	for _, name := range names {
+		n += int64(min(len(name), sampleTextsOf))
+	}
+	return n
+}
+
+func makeShape(names []string, fields []Field, lit *ObjectLit, tick func()) *Shape {
 	s := &Shape{Names: names, Fields: fields, lit: lit}
 	if len(names) >= indexFrom {
 		s.index = make(map[string]int32, len(names))
 		for i, name := range names {
+			tick()
 			s.index[name] = int32(i)
 		}
 	}
@@ -48,6 +71,7 @@ func NewShape(names []string, fields []Field, lit *ObjectLit) *Shape {
 		s.order[i] = int32(i)
 	}
 	slices.SortFunc(s.order, func(a, b int32) int {
+		tick()
 		switch {
 		case names[a] < names[b]:
 			return -1

@@ -3,6 +3,7 @@ package vm
 import (
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // String is Jsonnet's string: valid UTF-8, indexed by code point. A concatenation is kept as a pair until its text is
@@ -12,11 +13,14 @@ type String struct {
 	left, right *String // both set while the text has not been needed
 	size        int     // bytes
 	runes       int     // code points, -1 while unknown
-	marks       []int32 // byte offset of every markStep-th code point, made on first use
+	marks       []int64 // byte offset of every markStep-th code point, made on first use
 }
 
 // markStep is the distance in code points of the offsets remembered for indexing.
 const markStep = 64
+
+// markBytes is what one of these offsets takes.
+const markBytes = 8
 
 // concatLimit is the size in bytes up to which a concatenation is made at once.
 const concatLimit = 48
@@ -126,9 +130,9 @@ func (m *Machine) Offset(s *String, i int) int {
 	}
 	text := m.Text(s)
 	if s.marks == nil {
-		m.Demand(int64(s.runes / markStep * 4))
-		m.charge(int64(s.runes / markStep * 4))
+		m.Demand(int64(s.runes / markStep * markBytes))
 		s.mark(m.Tick)
+		chargeFor(m, int64(markBytes*cap(s.marks)), &s.marks[0])
 	}
 	if i >= s.runes {
 		return s.size
@@ -142,11 +146,11 @@ func (m *Machine) Offset(s *String, i int) int {
 }
 
 func (s *String) mark(tick func()) {
-	s.marks = make([]int32, 0, s.runes/markStep+1)
+	s.marks = make([]int64, 0, s.runes/markStep+1)
 	n := 0
 	for at := range s.flat {
 		if n%markStep == 0 {
-			s.marks = append(s.marks, int32(at))
+			s.marks = append(s.marks, int64(at))
 			if n%copyStep == 0 {
 				tick()
 			}
@@ -160,11 +164,13 @@ func (m *Machine) Substring(s *String, from, to int) *String {
 	start := m.Offset(s, from)
 	end := m.Offset(s, to)
 	text := m.Text(s)[start:end]
+	part := &String{flat: text, size: len(text), runes: to - from}
 	if len(text) < s.size/4 {
 		// A small part must not keep a large text alive.
-		text = strings.Clone(text)
+		part.flat = strings.Clone(text)
+		return m.newString(part)
 	}
-	return m.newString(&String{flat: text, size: len(text), runes: to - from})
+	return m.newView(part)
 }
 
 // ConcatStrings puts two strings together.
@@ -187,11 +193,67 @@ func (m *Machine) ConcatStrings(a, b *String, pos *Pos) *String {
 	return m.newString(&String{flat: m.Text(a) + m.Text(b), size: size, runes: runes})
 }
 
+// The bytes counted for a String, and the size from which a text is sampled in its place. A text may outlive its String
+// as the name of a field or as a part of it; shorter ones may belong to the program's constants.
+const (
+	stringBytes   = 96
+	sampleTextsOf = 512
+)
+
+// newString counts a string with a text of its own.
 func (m *Machine) newString(s *String) *String {
-	if m.meter.Count(int64(96 + len(s.flat))) {
+	switch {
+	case !m.meter.Count(int64(stringBytes + len(s.flat))):
+	case len(s.flat) >= sampleTextsOf:
+		sample(m, unsafe.StringData(s.flat)) //nolint:gosec // only the address is used, to see when the text is collected
+	default:
 		sample(m, s)
 	}
 	return s
+}
+
+// newView counts a string whose text is, or is a part of, one that was counted already.
+func (m *Machine) newView(s *String) *String {
+	chargeFor(m, stringBytes, s)
+	return s
+}
+
+// View makes a string of a text, or a part of one, that was counted already.
+func (m *Machine) View(text string) *String {
+	return m.newView(&String{flat: text, size: len(text), runes: -1})
+}
+
+// MadeOf makes a string of what was put together in buf, which must be valid UTF-8.
+func (m *Machine) MadeOf(buf []byte) *String {
+	m.Demand(int64(len(buf)))
+	return m.Made(string(buf))
+}
+
+// ValidText is s with what is not UTF-8 replaced, made in steps that can be stopped and are accounted for.
+func (m *Machine) ValidText(s string) string {
+	size, valid := 0, true
+	m.Chunks(s, func(part string) {
+		if utf8.ValidString(part) {
+			size += len(part)
+			return
+		}
+		valid = false
+		for _, r := range part {
+			size += utf8.RuneLen(r)
+		}
+	})
+	if valid {
+		return s
+	}
+	m.Demand(int64(size))
+	var b strings.Builder
+	b.Grow(size)
+	m.Chunks(s, func(part string) {
+		for _, r := range part {
+			b.WriteRune(r)
+		}
+	})
+	return b.String()
 }
 
 // Made makes a string of a text that was just put together, which must be valid UTF-8, and counts it.
@@ -215,5 +277,5 @@ func (s *String) Frozen() string { return s.flat }
 // ValidText is s with what is not UTF-8 replaced.
 func ValidText(s string) string { return Text(s).flat }
 
-// Count counts a string that Str has made.
-func (m *Machine) Count(s *String) { m.newString(s) }
+// CountView counts a string that Str has made of a text that was counted already.
+func (m *Machine) CountView(s *String) { m.newView(s) }
