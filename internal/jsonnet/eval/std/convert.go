@@ -114,12 +114,18 @@ func (c *conversion) sized(sign, digits string, width, minDigits float64) string
 	return sign + padding(c.f.m, c.f.pos, n, "0") + digits
 }
 
-// digits writes a whole number; zero has no prefix.
+// digits writes a whole number; zero has no prefix. What is left of a fraction, which a negative precision leads to, is
+// written as it is in place of the last digit.
 func (c *conversion) digits(mag, radix float64, numerals, prefix string) string {
 	if mag == 0 {
 		return "0"
 	}
 	var buf []byte
+	last := ""
+	if rest := math.Mod(mag, radix); rest != math.Floor(rest) {
+		last = string(vm.AppendNumber(nil, rest))
+		mag = math.Floor(mag / radix)
+	}
 	for mag != 0 {
 		c.f.m.Tick()
 		buf = append(buf, numerals[int(math.Mod(mag, radix))])
@@ -128,7 +134,7 @@ func (c *conversion) digits(mag, radix float64, numerals, prefix string) string 
 	for i, j := 0, len(buf)-1; i < j; i, j = i+1, j-1 {
 		buf[i], buf[j] = buf[j], buf[i]
 	}
-	return prefix + string(buf)
+	return prefix + string(buf) + last
 }
 
 func (c *conversion) hex(n, digits float64) string {

@@ -19,11 +19,11 @@ func manifestYAMLStream(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	if !ok {
 		m.Fail(pos, "manifestYamlStream only takes arrays, got "+vm.Kind(a[0]))
 	}
-	arg := func(i int, missing bool) bool {
+	arg := func(i int) vm.Value {
 		if a[i] == nil {
-			return missing
+			return nil
 		}
-		return bool(m.Bool(force(m, pos, a, i), pos))
+		return force(m, pos, a, i)
 	}
 	b := newBuffer(m, pos)
 	b.text("---\n")
@@ -31,10 +31,11 @@ func manifestYAMLStream(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 		if i > 0 {
 			b.text("\n---\n")
 		}
-		doc := manifestYAML(m, pos, m.Elem(docs, i, pos), arg(1, false), arg(3, true))
+		v, nested, quoteKeys := m.Elem(docs, i, pos), arg(1), arg(3)
+		doc := manifestYAML(m, pos, v, flag(m, pos, nested, false), flag(m, pos, quoteKeys, true))
 		b.text(m.Text(doc.(*vm.String)))
 	}
-	if arg(2, true) {
+	if flag(m, pos, arg(2), true) {
 		b.text("\n...\n")
 	} else {
 		b.text("\n")
