@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -192,6 +193,24 @@ func TestEvaluate_ReadsATextOnce(t *testing.T) {
 	}
 	if err != nil || out != "209715200\n" {
 		t.Errorf("got %q, %v", out, err)
+	}
+}
+
+func TestEvaluate_CountsProgramsThatItUses(t *testing.T) {
+	e := eval.New(eval.Options{ProgramCacheBytes: -1})
+	lib := "[" + strings.Repeat("{ a: 1 },", 20_000) + "]"
+	texts := map[string]string{}
+	var program strings.Builder
+	for i := range 8 {
+		name := strconv.Itoa(i)
+		texts[name] = lib
+		program.WriteString("std.length(import '" + name + "') + ")
+	}
+	_, err := e.Evaluate(context.Background(), jsonnet.Job{
+		Entry: source("programs", program.String()+"0"), Importer: &files{texts: texts}, MaxMemory: 64 << 20,
+	})
+	if got, want := reason(err), jsonnet.EvaluationMemoryExceeded; got != want {
+		t.Errorf("got %v (%s), want %s", err, got, want)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 )
 
 func (c *compiler) function(n *ast.Function) vm.Node {
+	c.bytes += functionBytes
 	fn := &vm.Func{Params: make([]vm.Param, len(n.Parameters))}
 	u := c.within(func() {
 		for i := range n.Parameters {
@@ -31,6 +32,7 @@ func (c *compiler) function(n *ast.Function) vm.Node {
 }
 
 func (c *compiler) apply(n *ast.Apply, tail vm.TailKind) (vm.Node, int) {
+	c.bytes += callBytes
 	if node, h := c.comprehension(n, tail); node != nil {
 		return node, h
 	}
@@ -175,6 +177,7 @@ func (c *compiler) object(n *ast.DesugaredObject) vm.Node { return c.objectLit(n
 // objectLit compiles an object. A member of a comprehension has a frame of its own for each field, and its locals are
 // in the body already.
 func (c *compiler) objectLit(n *ast.DesugaredObject, member bool) *vm.ObjectLit {
+	c.bytes += objectBytes + fieldBytes*int64(len(n.Fields))
 	lit := &vm.ObjectLit{Pos: c.pos(n), NeedsFrame: member || c.captures[n]}
 	for i := range n.Fields {
 		name, _ := c.inner(n.Fields[i].Name)

@@ -15,8 +15,18 @@ import (
 // maxDepth is how deeply expressions may nest, chains of binary operators aside.
 const maxDepth = 10_000
 
-// bytesPerByte is what a byte of source is estimated to occupy as a program.
-const bytesPerByte = 40
+// What the parts of a program occupy, about.
+const (
+	programBytes  = 1024
+	nodeBytes     = 32
+	codeBytes     = 64
+	posBytes      = 72
+	stringBytes   = 96
+	callBytes     = 128
+	functionBytes = 128
+	objectBytes   = 240
+	fieldBytes    = 120
+)
 
 // Compile parses and compiles a file. std holds what "std" offers, by name.
 func Compile(name, content string, std map[string]vm.Value) (p *vm.Program, err error) {
@@ -45,7 +55,7 @@ func Compile(name, content string, std map[string]vm.Value) (p *vm.Program, err 
 	c.unit = &unit{}
 	body := c.code(node)
 	return &vm.Program{
-		Name: name, Body: *body, Slots: c.unit.slots, Bytes: int64(len(content))*bytesPerByte + 1024,
+		Name: name, Body: *body, Slots: c.unit.slots, Bytes: programBytes + c.bytes,
 	}, nil
 }
 
@@ -112,6 +122,7 @@ type compiler struct {
 	captures map[*ast.DesugaredObject]bool
 	unit     *unit
 	depth    int
+	bytes    int64 // estimate of what was compiled occupies
 	hasTail  bool
 	mustBool *vm.Pos // of the logical operator in whose tail position the code is
 }
@@ -159,6 +170,7 @@ func (c *compiler) code(node ast.Node) *vm.Code {
 	c.mustBool = nil
 	n, height := c.node(node, vm.NoTail)
 	c.mustBool = mustBool
+	c.bytes += codeBytes
 	return codeOf(n, height)
 }
 
@@ -203,6 +215,7 @@ func (c *compiler) pos(node ast.Node) *vm.Pos {
 	if loc == nil || !loc.IsSet() {
 		return nil
 	}
+	c.bytes += posBytes
 	p := &vm.Pos{
 		File: c.file, Line: loc.Begin.Line, Column: loc.Begin.Column,
 		EndLine: loc.End.Line, EndColumn: loc.End.Column,

@@ -14,6 +14,7 @@ func (c *compiler) node(node ast.Node, tail vm.TailKind) (vm.Node, int) {
 		panic(tooDeep{node.Loc()})
 	}
 	defer func() { c.depth-- }()
+	c.bytes += nodeBytes
 	switch n := node.(type) {
 	case *ast.LiteralNull:
 		return &vm.Literal{Value: vm.Null{}}, 1
@@ -22,6 +23,7 @@ func (c *compiler) node(node ast.Node, tail vm.TailKind) (vm.Node, int) {
 	case *ast.LiteralNumber:
 		return c.number(n)
 	case *ast.LiteralString:
+		c.bytes += stringBytes + int64(len(n.Value))
 		return &vm.Literal{Value: vm.Text(n.Value).Freeze()}, 1
 	case *ast.Var:
 		return c.variable(n), 1

@@ -77,14 +77,23 @@ func Program(name, text string) (*vm.Program, bool) {
 	if code.Height > maxProgramDepth {
 		return nil, false
 	}
-	return &vm.Program{Name: name, Body: code, Bytes: int64(len(text))*4 + 200*b.count}, true
+	return &vm.Program{Name: name, Body: code, Bytes: int64(len(text)) + b.bytes}, true
 }
 
 // maxProgramDepth keeps deep documents to the Jsonnet parser's limits.
 const maxProgramDepth = 1000
 
 // nodes builds code.
-type nodes struct{ count int64 }
+type nodes struct{ bytes int64 }
+
+// What the parts of a program occupy, about.
+const (
+	scalarBytes = 88
+	stringBytes = 96
+	arrayBytes  = 96
+	objectBytes = 300
+	fieldBytes  = 88
+)
 
 func (b *nodes) tick(int) {}
 
@@ -93,20 +102,21 @@ func (b *nodes) reserve(int) {}
 func (b *nodes) room(elems []vm.Code) []vm.Code { return elems }
 
 func (b *nodes) scalar(v vm.Value) vm.Code {
-	b.count++
+	b.bytes += scalarBytes
 	if s, ok := v.(*vm.String); ok {
+		b.bytes += stringBytes
 		s.Freeze()
 	}
 	return vm.Code{Node: &vm.Literal{Value: v}, Height: 1, Kind: vm.Constant, Const: v}
 }
 
 func (b *nodes) array(elems []vm.Code) vm.Code {
-	b.count++
+	b.bytes += arrayBytes
 	return vm.Code{Node: &vm.ArrayLit{Elems: elems}, Height: height(elems), Kind: vm.Eager}
 }
 
 func (b *nodes) object(names []string, values []vm.Code) (vm.Code, bool) {
-	b.count++
+	b.bytes += objectBytes + fieldBytes*int64(len(names))
 	seen := make(map[string]bool, len(names))
 	fields := make([]vm.Field, len(names))
 	for i, name := range names {

@@ -46,20 +46,21 @@ type Config struct {
 
 // Machine is one evaluation. It is used by one goroutine.
 type Machine struct {
-	cfg     Config
-	meter   *meter.Meter
-	stop    *atomic.Bool
-	steps   int // left until the next pause
-	pauses  uint
-	stack   []call
-	height  int
-	pending pendingCall
-	args    []Value // arguments of the native calls in progress
-	imports map[string]*imported
-	std     *Object
-	stds    map[string]*Object // by file
-	texts   map[string]*String // of importstr, by file
-	memo    map[string]any
+	cfg      Config
+	meter    *meter.Meter
+	stop     *atomic.Bool
+	steps    int // left until the next pause
+	pauses   uint
+	stack    []call
+	height   int
+	pending  pendingCall
+	args     []Value // arguments of the native calls in progress
+	imports  map[string]*imported
+	std      *Object
+	stds     map[string]*Object // by file
+	texts    map[string]*String // of importstr, by file
+	programs []*Program         // that this evaluation has used
+	memo     map[string]any
 }
 
 // call is an entry of the call stack: the place that needed a value, called a function or read a field.
@@ -428,6 +429,7 @@ func (m *Machine) RunProgram(p *Program) Value {
 
 // Evaluated evaluates a program within the current call.
 func (m *Machine) Evaluated(p *Program) Value {
+	m.keep(p)
 	m.height += p.Body.Height
 	if m.height > maxHeight {
 		m.tooDeep(nil)
@@ -435,6 +437,13 @@ func (m *Machine) Evaluated(p *Program) Value {
 	v := p.Body.Node.Eval(m, m.NewFrame(nil, p.Slots))
 	m.height -= p.Body.Height
 	return v
+}
+
+// keep counts a program for as long as the evaluation lasts, whoever shares it: the cache may drop it meanwhile.
+func (m *Machine) keep(p *Program) {
+	m.Demand(p.Bytes)
+	m.programs = append(m.programs, p)
+	chargeFor(m, p.Bytes, p)
 }
 
 // NewLazy makes a thunk before there is a machine.

@@ -214,6 +214,7 @@ func (n *Import) Eval(m *Machine, _ *Frame) Value {
 			m.checkDone(n.Pos)
 			m.failImport(n.Pos, err)
 		}
+		m.keep(program)
 		frame := m.NewFrame(nil, program.Slots)
 		known = &imported{source: src, value: m.newThunk(nil, frame, &program.Body)}
 		m.imports[src.Name] = known
