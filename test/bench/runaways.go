@@ -89,7 +89,7 @@ func startRenderer(ctx context.Context, o options) (*child, error) {
 		return nil, fmt.Errorf("building the renderer: %w: %s", err, output)
 	}
 	p.command = exec.CommandContext(ctx, binary, "--port=0", "--management-port=0", "--shutdown-delay=0", //nolint:gosec // our own program
-		"--evaluation-timeout=500ms", "--max-evaluation-memory=64MiB", "--log-level=info",
+		"--evaluation-timeout=500ms", "--max-evaluation-memory=64MiB", "--max-concurrent-evals=100", "--log-level=info",
 		"--snippet-directory="+filepath.Join(scratch, "snippets"), "--snippet-directory="+filepath.Join(o.examples, "snippets"))
 	stderr, err := p.command.StderrPipe()
 	if err != nil {
