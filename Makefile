@@ -4,6 +4,8 @@ SHELL       := bash
 .SHELLFLAGS := -eu -o pipefail -c
 BIN         := $(CURDIR)/bin
 LINT        := $(BIN)/golangci-lint
+# The linter's cache remembers where files were; a cache of each checkout's own keeps the others' files out of it.
+export GOLANGCI_LINT_CACHE := $(BIN)/lint-cache
 GOTESTSUM   := $(BIN)/gotestsum
 RESULTS     := $(BIN)/test-results.json
 PLANE       := tools/controlplane
