@@ -89,6 +89,7 @@ verify-modules: ## go mod tidy and verify, and fail when the tree differs
 	@cd $(PLANE) && $(CURDIR)/hack/unchanged "$(PLANE): run 'go mod tidy' there and commit" go mod tidy
 	go mod verify
 	cd tools/dev && go mod verify
+	cd tools/codegen && go mod verify
 	cd $(PLANE) && go mod verify
 
 .PHONY: lint

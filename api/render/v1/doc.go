@@ -7,4 +7,4 @@
 // +groupName=render.stagewright.dev
 package v1
 
-//go:generate sh -c "$(go -C ../../../tools/dev tool -n controller-gen) object crd paths=. output:crd:dir=../../../config/crd"
+//go:generate sh -c "$(go -C ../../../tools/codegen tool -n controller-gen) object crd paths=. output:crd:dir=../../../config/crd"
