@@ -9,6 +9,8 @@ import (
 )
 
 // cases are programs, one a line, about what generated ones rarely meet.
+//
+//nolint:dupword // programs repeat words
 const cases = `
 // Locals of objects, inheritance, super and $.
 { local x = self.a, a: 1, b: x } + { a: 2 }
