@@ -163,17 +163,21 @@ func (m *Meter) reserve(next int64) Verdict {
 	}
 	m.collect(m.stop)
 	m.prune()
-	if m.extend(next) {
+	// Without room for some garbage it would collect again at once, and do little else.
+	if m.extend(next) && m.extend(next+m.spare()) {
 		return Granted
 	}
 	return OverProcess
 }
 
+// spare is what is taken from the process beyond what is needed.
+func (m *Meter) spare() int64 { return max(reserveStep, m.held/8) }
+
 // extend takes what is missing from the process, and some more so that it is not asked too often, or gives back what is
 // not needed any longer.
 func (m *Meter) extend(next int64) bool {
 	need := m.held + next
-	spare := max(reserveStep, m.held/8)
+	spare := m.spare()
 	switch {
 	case need > m.reserved:
 		for _, more := range []int64{spare, 0} {

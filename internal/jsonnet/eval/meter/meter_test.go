@@ -124,3 +124,24 @@ func TestMeter_SharesTheProcess(t *testing.T) {
 	}
 	runtime.KeepAlive(kept)
 }
+
+func TestMeter_DoesNotCollectForEveryStep(t *testing.T) {
+	collections := 0
+	p := &purse{left: 8 << 20}
+	m := meter.New(meter.Options{Budget: 64 << 20, Process: p, Collect: func(stop <-chan struct{}) {
+		collections++
+		collect(stop)
+	}})
+	defer m.Close()
+	kept, got := fill(m, 7<<10, 1)
+	if got != meter.Granted {
+		t.Fatalf("7 MiB of 8: got %v", got)
+	}
+	p.left = 0 // others have taken it
+	kept = append(kept, new(block))
+	_, got = fill(m, 64<<10, 1<<30)
+	if collections > 64 {
+		t.Errorf("got %v after %d collections for 64 MiB of garbage", got, collections)
+	}
+	runtime.KeepAlive(kept)
+}
