@@ -158,7 +158,7 @@ if 1 then 2
 !1
 -'a'
 1 + null
-null + null
+null + (null)
 {} + 1
 [] + 1
 true && 1
