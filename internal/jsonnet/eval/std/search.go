@@ -77,8 +77,8 @@ func awaited(m *vm.Machine, n int, f func()) {
 // runeSet is a set of characters.
 type runeSet []uint64
 
-// setFrom is the size from which looking into a set is faster than into the text it is made of.
-const setFrom = 64
+// setFrom is the size from which making a set, which has a bit for every character there is, is worth its time.
+const setFrom = 4 << 10
 
 // containing returns a function that says whether a character is in chars.
 func containing(m *vm.Machine, chars string) func(rune) bool {

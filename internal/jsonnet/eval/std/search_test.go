@@ -39,7 +39,7 @@ func TestSearch_FindsWhatLiesAcrossItsSteps(t *testing.T) {
 
 func TestContaining_KnowsLongSets(t *testing.T) {
 	m := newMachine()
-	chars := strings.Repeat("aé日\U0010FFFF", 100)
+	chars := strings.Repeat("aé日\U0010FFFF", setFrom)
 	in, short := containing(m, chars), containing(m, "aé日\U0010FFFF")
 	for _, r := range "aé日\U0010FFFFbèx\U0010FFFE\x00" {
 		if in(r) != short(r) {
