@@ -117,6 +117,9 @@ func (a *app) fix(ctx context.Context, o check.Options) error {
 			if n == 0 {
 				continue
 			}
+			if err := a.confine(o, d.Absolute, d.Path); err != nil {
+				return err
+			}
 			if err := replaceFile(d.Absolute, d.Path, text); err != nil {
 				return err
 			}

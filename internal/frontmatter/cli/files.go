@@ -4,7 +4,35 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"github.com/stagewright/stagewright/internal/frontmatter/check"
 )
+
+// confine refuses to write a file outside of what the command line names. A project file may put the root of the
+// statements anywhere; that of somebody else is no reason to change files there.
+func (a *app) confine(o check.Options, path, shown string) error {
+	path = a.resolved(path)
+	for _, named := range append([]string{o.Overrides.Source}, o.Paths...) {
+		if named == "" {
+			continue
+		}
+		relative, err := filepath.Rel(a.resolved(named), path)
+		if err == nil && relative != ".." && !strings.HasPrefix(relative, ".."+string(filepath.Separator)) {
+			return nil
+		}
+	}
+	return fmt.Errorf("writing %s: it lies outside of what was named; name its folder to change it", shown)
+}
+
+// resolved is an absolute path without symlinks.
+func (a *app) resolved(path string) string {
+	path = absolute(a.dir, path)
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return filepath.Clean(path)
+}
 
 // replaceFile writes a file through a temporary one beside it, so that an interruption leaves the old or the new text.
 // The permissions stay, and a file that its owner made read-only is refused: renaming would replace it all the same. shown is the path for messages.

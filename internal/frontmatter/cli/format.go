@@ -32,7 +32,7 @@ func (a *app) format(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	f := formatRun{app: a, broken: brokenForm(result.Diagnostics)}
+	f := formatRun{app: a, options: options, broken: brokenForm(result.Diagnostics)}
 	for _, file := range result.Files {
 		if err := f.file(file); err != nil {
 			return err
@@ -78,8 +78,9 @@ func brokenForm(all []check.Diagnostic) map[string][]check.Diagnostic {
 // formatRun is one run of fmt.
 type formatRun struct {
 	*app
-	stdin  bool
-	broken map[string][]check.Diagnostic
+	options check.Options
+	stdin   bool
+	broken  map[string][]check.Diagnostic
 
 	changed, refused int
 }
@@ -111,6 +112,9 @@ func (f *formatRun) file(file *statement.File) error {
 	case f.stdin:
 		return printTo(f.stdout, formatted)
 	case changed:
+		if err := f.confine(f.options, file.Path, file.Path); err != nil {
+			return err
+		}
 		return replaceFile(absolute(f.dir, file.Path), file.Path, formatted)
 	}
 	return nil

@@ -144,6 +144,7 @@ func referenceProject(b *strings.Builder) {
 
 A project is the folder with `+"`%s`"+`, found by walking up from each input; without one, the folder that is named is the
 root. Folders below that have a project file of their own are projects of their own. Flags win over the file.
+Files outside of what is named on the command line are checked where the project says so, and never written.
 
 | key | value | default | meaning |
 |---|---|---|---|
