@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,12 +19,15 @@ import (
 // server stands for the API server: it has one configuration.
 type server struct {
 	client.Client
+	mu            sync.Mutex
 	configuration admissionv1.ValidatingWebhookConfiguration
 	err           error
 	patches       int
 }
 
 func (s *server) Get(_ context.Context, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.err != nil {
 		return s.err
 	}
@@ -32,12 +36,25 @@ func (s *server) Get(_ context.Context, _ client.ObjectKey, object client.Object
 }
 
 func (s *server) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.patches++
 	object.(*admissionv1.ValidatingWebhookConfiguration).DeepCopyInto(&s.configuration)
 	return nil
 }
 
-func (s *server) bundle() []byte { return s.configuration.Webhooks[0].ClientConfig.CABundle }
+func (s *server) bundle() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.configuration.Webhooks[0].ClientConfig.CABundle
+}
+
+// set changes what the server does from now on.
+func (s *server) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
 
 // trusts says whether a client with the bundle accepts what is served now.
 func (s *server) trusts(t *testing.T, self *SelfSigned) bool {
@@ -135,13 +152,13 @@ func TestStart_UsesNoCertificateThatIsNotTrustedYet(t *testing.T) {
 		go func() { _ = self.Start(t.Context()) }()
 		synctest.Wait()
 		first := self.current.Load()
-		api.err = errors.New("gone")
+		api.set(func() { api.err = errors.New("gone") })
 		time.Sleep(validity / 2)
 		synctest.Wait()
 		if self.current.Load() != first || !api.trusts(t, self) {
 			t.Error("it was renewed although nobody can know")
 		}
-		api.err = nil
+		api.set(func() { api.err = nil })
 		time.Sleep(3 * checkInterval)
 		synctest.Wait()
 		if self.current.Load() == first || !api.trusts(t, self) {
@@ -160,13 +177,13 @@ func TestStart_PublishesWhenItCanAndAgainWhenReset(t *testing.T) {
 		if self.Check(nil) == nil {
 			t.Error("it is ready although nothing is published")
 		}
-		api.err = nil
+		api.set(func() { api.err = nil })
 		time.Sleep(firstRetry)
 		synctest.Wait()
 		if err := self.Check(nil); err != nil || !api.trusts(t, self) {
 			t.Errorf("it is not trusted: %v", err)
 		}
-		api.configuration.Webhooks[0].ClientConfig.CABundle = nil
+		api.set(func() { api.configuration.Webhooks[0].ClientConfig.CABundle = nil })
 		time.Sleep(checkInterval)
 		synctest.Wait()
 		if !api.trusts(t, self) {
