@@ -99,10 +99,11 @@ func (x *Exit) Finish(ctx context.Context, before, object Object, report Report)
 	}
 	now := x.options.Now()
 	v := judge(report, x.options.Reasons, now)
-	generation := object.GetGeneration()
+	// What the run was made for is what it was started with: a step's own write may have brought a newer object back.
+	generation := before.GetGeneration()
 	object.SetConditions(v.conditions(object.GetConditions(), generation, x.options.Kstatus, now))
 	object.SetObservedGeneration(generation)
-	if token, ok := fluxmeta.ReconcileAnnotationValue(object.GetAnnotations()); ok {
+	if token, ok := fluxmeta.ReconcileAnnotationValue(before.GetAnnotations()); ok {
 		object.SetLastHandledReconcileRequest(token)
 	}
 	if x.options.Observe != nil {

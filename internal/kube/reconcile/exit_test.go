@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -33,6 +34,9 @@ func (r *repository) SetObservedGeneration(generation int64) {
 func (r *repository) SetLastHandledReconcileRequest(token string) {
 	r.Status.LastHandledReconcileAt = token
 }
+
+// The recorder of a manager is one.
+var _ Recorder = events.EventRecorder(nil)
 
 // fixture is an object in the control plane and an exit whose writes, events and clock a test sees.
 type fixture struct {
@@ -205,6 +209,33 @@ func TestFinish_EndOfTheProgramIsNoOutcomeButProgressIsKept(t *testing.T) {
 	}
 	if got := f.read(t).Status; got.LastHandledReconcileAt != "progress" || len(got.Conditions) > 0 || len(f.events) > 0 {
 		t.Errorf("status %v, events %q", got, f.events)
+	}
+}
+
+func TestFinish_ObservedIsWhatTheRunStartedWith(t *testing.T) {
+	t.Parallel()
+	f, _ := start(t)
+	object := f.read(t)
+	before := object.DeepCopyObject().(*repository)
+	edited := f.read(t)
+	edited.Spec.URL = "https://git.example.com/edited"
+	edited.Annotations = map[string]string{"reconcile.fluxcd.io/requestedAt": "now"}
+	if err := f.client.Update(t.Context(), edited); err != nil {
+		t.Fatal(err)
+	}
+	step := object.DeepCopyObject().(*repository)
+	step.Labels = map[string]string{"written-by": "step"} // whose answer has the edited spec
+	if err := f.client.Patch(t.Context(), step, client.MergeFrom(object)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.exit.Finish(t.Context(), before, step, Report{}); err != nil {
+		t.Fatal(err)
+	}
+	got := f.read(t)
+	if got.Status.ObservedGeneration != before.Generation || got.Generation == before.Generation ||
+		got.Status.LastHandledReconcileAt != "" {
+		t.Errorf("observed %d and request %q, want %d and none", got.Status.ObservedGeneration,
+			got.Status.LastHandledReconcileAt, before.Generation)
 	}
 }
 
