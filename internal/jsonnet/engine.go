@@ -182,8 +182,10 @@ func (e *Engine) start(request Request, k *key) (*flight, error) {
 	}
 	e.counters.evaluations.Add(1)
 	f := newFlight(e.config.Limits.Timeout)
-	go e.fly(f, request, k)
-	go e.land(f, k)
+	evaluated := make(chan *Result, 1)
+	// A goroutine that does nothing else: an evaluator may leave its thread with a low priority.
+	go func() { evaluated <- e.run(f.ctx, request) }()
+	go e.fly(f, evaluated, request.Program, k)
 	return f, nil
 }
 
@@ -199,27 +201,34 @@ func (e *Engine) takeSlot(limit int64) bool {
 	}
 }
 
-// fly evaluates. Its slot is free when the evaluation has truly ended, and before anybody hears of it: who asks one thing
-// after the other needs one slot.
-func (e *Engine) fly(f *flight, request Request, k *key) {
-	result := e.run(f.ctx, request)
+// fly follows an evaluation to its end.
+func (e *Engine) fly(f *flight, evaluated <-chan *Result, program Workspace, k *key) {
+	select {
+	case result := <-evaluated:
+		e.land(f, result, program, k)
+		e.forget(f, k)
+	case <-f.ctx.Done():
+		e.forget(f, k)
+		e.land(f, <-evaluated, program, k)
+	}
+}
+
+// land hands out the result. The evaluation's slot is free when it has truly ended, and before anybody hears of it: who
+// asks one thing after the other needs one slot.
+func (e *Engine) land(f *flight, result *Result, program Workspace, k *key) {
 	e.counters.inFlight.Add(-1)
 	if k != nil && (result.err == nil || f.ctx.Err() == nil && result.err.repeatable()) {
 		at := *k
 		if result.anyArgs {
-			at = e.key(Request{Program: request.Program})
+			at = e.key(Request{Program: program})
 		}
 		e.results.Put(at, result, result.weight())
 	}
 	f.finish(result)
 }
 
-// land forgets a flight as soon as nobody should board it any more.
-func (e *Engine) land(f *flight, k *key) {
-	select {
-	case <-f.done:
-	case <-f.ctx.Done():
-	}
+// forget removes a flight that nobody should board any more.
+func (e *Engine) forget(f *flight, k *key) {
 	if errors.Is(f.ctx.Err(), context.DeadlineExceeded) {
 		e.counters.timedOut.Add(1)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stagewright/stagewright/internal/jsonnet"
 	"github.com/stagewright/stagewright/internal/jsonnet/eval/meter"
 	"github.com/stagewright/stagewright/internal/jsonnet/eval/std"
+	"github.com/stagewright/stagewright/internal/jsonnet/eval/turns"
 	"github.com/stagewright/stagewright/internal/jsonnet/eval/vm"
 )
 
@@ -26,6 +27,9 @@ type Options struct {
 	ProgramCacheBytes int64
 	// Memory is shared by all evaluations of the process; nil is no limit.
 	Memory meter.Process
+	// Turns bounds how many long evaluations run at a time; nil is no limit. With it, Evaluate has to be called by a
+	// goroutine that ends soon after: the thread of a long evaluation keeps its low priority.
+	Turns *turns.Turns
 	// Natives are the functions that std.native returns.
 	Natives map[string]*vm.Native
 }
@@ -66,12 +70,15 @@ func (e *Evaluator) Evaluate(ctx context.Context, job jsonnet.Job) (string, erro
 		Budget: job.MaxMemory, Process: e.opts.Memory, Collect: e.collector.collect, Stop: ctx.Done(),
 	})
 	defer mtr.Close()
+	turn := e.opts.Turns.Begin(ctx.Done())
+	defer turn.End()
 	run := &evaluation{evaluator: e, job: &job, sources: map[string]*jsonnet.Source{}, done: ctx.Done()}
 	run.machine = vm.New(vm.Config{
 		MaxStack: job.MaxStack,
 		Meter:    mtr,
 		Stop:     stop,
 		Done:     ctx.Done(),
+		Turn:     turn,
 		Cause:    func() *jsonnet.Error { return causeOf(ctx) },
 		Import:   func(file, path string) (*jsonnet.Source, error) { return run.resolve(ctx, file, path) },
 		Program:  run.program,

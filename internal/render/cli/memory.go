@@ -16,6 +16,7 @@ type memoryPlan struct {
 	results, files, representations int64 // caches
 	programs                        int64
 	evaluations                     int64 // all evaluations together; 0 is no limit
+	ballast                         int64 // see maxBallast
 }
 
 // The largest caches; a process with little memory has smaller ones.
@@ -26,12 +27,16 @@ const (
 	maxProgramCache        = 64 << 20
 )
 
+// maxBallast is the most memory that is allocated and never used. The garbage collector starts when the heap has doubled:
+// with nothing but a few megabytes in it, an evaluation that allocates much would start it a hundred times a second.
+const maxBallast = 64 << 20
+
 // planMemory gives half of the limit to evaluations and up to a quarter to caches; the rest is for requests and what
 // the garbage collector has not freed yet.
 func planMemory(limit int64) memoryPlan {
 	plan := memoryPlan{
 		limit: limit, results: maxResultCache, files: maxFileCache, representations: maxRepresentationCache,
-		programs: maxProgramCache,
+		programs: maxProgramCache, ballast: maxBallast,
 	}
 	if limit <= 0 {
 		return plan
@@ -43,6 +48,8 @@ func planMemory(limit int64) memoryPlan {
 	plan.representations = min(plan.representations, share)
 	plan.programs = min(plan.programs, share)
 	plan.evaluations = limit / 2
+	const ballastPart = 16
+	plan.ballast = min(plan.ballast, limit/ballastPart)
 	return plan
 }
 

@@ -9,12 +9,14 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
 	"github.com/stagewright/stagewright/internal/flags"
 	"github.com/stagewright/stagewright/internal/jsonnet"
 	"github.com/stagewright/stagewright/internal/jsonnet/eval"
+	"github.com/stagewright/stagewright/internal/jsonnet/eval/turns"
 	"github.com/stagewright/stagewright/internal/jsonnet/files"
 	"github.com/stagewright/stagewright/internal/render/server"
 	"github.com/stagewright/stagewright/internal/render/snippets"
@@ -57,6 +59,7 @@ func Run(ctx context.Context, args, env []string, _ io.Reader, stdout, stderr io
 	if err != nil {
 		return report(stderr, err)
 	}
+	defer spareProcessors()()
 	return report(stderr, r.run(ctx))
 }
 
@@ -90,6 +93,7 @@ type renderer struct {
 	readiness           *server.Readiness
 	shutdownDelay       time.Duration
 	logger              *slog.Logger
+	ballast             []byte // never touched: it takes addresses, not memory
 }
 
 // assemble makes the program and binds its listeners, all of them before anything is served.
@@ -104,7 +108,7 @@ func (c *config) assemble(ctx context.Context, variables map[string]string, logg
 	}
 	engine := jsonnet.NewEngine(jsonnet.Config{
 		Evaluator: eval.New(eval.Options{
-			ProgramCacheBytes: memory.programs, Memory: memory.pool(),
+			ProgramCacheBytes: memory.programs, Memory: memory.pool(), Turns: turns.New(runtime.GOMAXPROCS(0)),
 		}),
 		Limits: jsonnet.Limits{
 			Timeout:       c.limits.timeout,
@@ -120,7 +124,10 @@ func (c *config) assemble(ctx context.Context, variables map[string]string, logg
 		Path: strings.Trim(c.endpoint, "/"), Snippets: catalog, Evaluator: engine,
 		CacheBytes: memory.representations, WriteTimeout: c.jsonnet.writeTimeout, Logger: logger,
 	}
-	r := &renderer{readiness: &server.Readiness{}, shutdownDelay: c.shutdownDelay, logger: logger}
+	r := &renderer{
+		readiness: &server.Readiness{}, shutdownDelay: c.shutdownDelay, logger: logger,
+		ballast: make([]byte, memory.ballast),
+	}
 	r.jsonnet, err = c.jsonnet.listen(ctx, "jsonnet", "", endpoint.Handler(), logger)
 	if err != nil {
 		return nil, err

@@ -2,11 +2,11 @@ package vm
 
 import (
 	"fmt"
-	"runtime"
 	"sync/atomic"
 
 	"github.com/stagewright/stagewright/internal/jsonnet"
 	"github.com/stagewright/stagewright/internal/jsonnet/eval/meter"
+	"github.com/stagewright/stagewright/internal/jsonnet/eval/turns"
 )
 
 // maxHeight is how many Go calls an evaluation may nest. One takes 200 to 500 bytes of stack, so that the deepest
@@ -32,6 +32,8 @@ type Config struct {
 	Done     <-chan struct{} // closed when Stop is set
 	// Cause says why Stop was set.
 	Cause func() *jsonnet.Error
+	// Turn lets others run now and then.
+	Turn *turns.Turn
 	// Import resolves an import statement of the named file.
 	Import func(file, path string) (*jsonnet.Source, error)
 	// Program compiles a source; its error is shown at the import.
@@ -214,9 +216,9 @@ func (m *Machine) Tick() {
 }
 
 // The machine pauses after so many looks at the stop flag, to look at what sets the flag, which may have to wait for a
-// processor before it does. In one of some pauses it lets other goroutines run: every few tenths of a millisecond. The Go
-// runtime would do so after ten milliseconds, which with a dozen long evaluations on two processors is a long wait for a
-// request that needs no more than one.
+// processor before it does. In one of some pauses it lets others run: every few tenths of a millisecond. The Go runtime
+// would do so after ten milliseconds, which with a dozen long evaluations on two processors is a long wait for a request
+// that needs no more than one.
 const (
 	pauseSteps = 256
 	yieldEvery = 16
@@ -235,7 +237,8 @@ func (m *Machine) pause(pos *Pos) {
 	}
 	m.steps = pauseSteps
 	if m.pauses++; m.pauses%yieldEvery == 0 {
-		runtime.Gosched()
+		m.cfg.Turn.Pause()
+		m.checkDone(pos)
 	}
 }
 
