@@ -1,7 +1,6 @@
 package std
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -180,46 +179,88 @@ func (b *yamlWriter) object(o *vm.Object, indent int) {
 	}
 }
 
-// Patterns of keys that YAML would read as something else than a string.
-var (
-	yamlDate   = regexp.MustCompile(`^(?:[0-9]*-){2}[0-9]*$`)
-	yamlBinary = regexp.MustCompile(`^[-+]?0b[0-1_]+$`)
-	yamlHex    = regexp.MustCompile(`[-+]?0x[0-9a-fA-F_]+`)
-)
-
 var yamlReserved = []string{
 	"true", "false", "yes", "no", "on", "off", "y", "n", ".nan", "-.inf", "+.inf", ".inf", "null", "-", "---", "''",
 }
 
-// yamlBareSafe reports whether a key needs no quotes. Looking at a long one takes a while.
+// yamlBareSafe reports whether a key needs no quotes: YAML must not read it as anything else than a string. What looks at
+// all of a long key does so in steps that can be stopped.
 func yamlBareSafe(m *vm.Machine, s string) (safe bool) {
-	awaited(m, len(s), func() { safe = bareSafe(s) })
-	return safe
-}
-
-func bareSafe(s string) bool {
-	if s == "" {
+	if s == "" || !consistsOf(m, s, isBare) {
 		return false
 	}
-	for _, c := range []byte(s) {
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-		case c == '_', c == '-', c == '/', c == '.':
-		default:
-			return false
-		}
-	}
 	for _, word := range yamlReserved {
-		if strings.EqualFold(s, word) {
+		if len(s) == len(word) && strings.EqualFold(s, word) {
 			return false
 		}
 	}
-	if yamlDate.MatchString(s) || yamlBinary.MatchString(s) || yamlHex.MatchString(s) {
+	if looksLikeDate(m, s) || looksLikeBinary(m, s) || containsHex(m, s) {
 		return false
 	}
 	if _, err := strconv.Atoi(s); err == nil {
 		return false
 	}
-	_, err := strconv.ParseFloat(s, 64)
-	return err != nil
+	if !consistsOf(m, s, isOfFloat) {
+		return true
+	}
+	awaited(m, len(s), func() {
+		_, err := strconv.ParseFloat(s, 64)
+		safe = err != nil
+	})
+	return safe
+}
+
+func consistsOf(m *vm.Machine, s string, is func(c byte) bool) (all bool) {
+	all = true
+	m.Chunks(s, func(part string) {
+		for i := 0; all && i < len(part); i++ {
+			all = is(part[i])
+		}
+	})
+	return all
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isHex(c byte) bool { return isDigit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' || c == '_' }
+
+func isBare(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || isDigit(c) || strings.IndexByte("_-/.", c) >= 0
+}
+
+// isOfFloat is about what strconv.ParseFloat accepts, "infinity" and hexadecimal digits included.
+func isOfFloat(c byte) bool { return isHex(c) || strings.IndexByte("+-.xXpPinftyINFTY", c) >= 0 }
+
+// looksLikeDate matches [0-9]*-[0-9]*-[0-9]*.
+func looksLikeDate(m *vm.Machine, s string) bool {
+	dashes := 0
+	return consistsOf(m, s, func(c byte) bool {
+		if c == '-' {
+			dashes++
+		}
+		return dashes <= 2 && (c == '-' || isDigit(c))
+	}) && dashes == 2
+}
+
+// looksLikeBinary matches [-+]?0b[0-1_]+.
+func looksLikeBinary(m *vm.Machine, s string) bool {
+	if s[0] == '-' || s[0] == '+' {
+		s = s[1:]
+	}
+	digits, ok := strings.CutPrefix(s, "0b")
+	return ok && digits != "" && consistsOf(m, digits, func(c byte) bool { return c == '0' || c == '1' || c == '_' })
+}
+
+// containsHex finds 0x[0-9a-fA-F_] anywhere.
+func containsHex(m *vm.Machine, s string) bool {
+	for {
+		at := index(m, s, "0x")
+		if at < 0 || at+len("0x") >= len(s) {
+			return false
+		}
+		s = s[at+len("0x"):]
+		if isHex(s[0]) {
+			return true
+		}
+	}
 }
