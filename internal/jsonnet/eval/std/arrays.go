@@ -59,12 +59,7 @@ func rangeOf(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	from := m.Int(a[0], pos)
 	n := max(0, m.Int(a[1], pos)-from+1)
 	elems := m.MakeElems(n)
-	for i := range elems {
-		if i%4096 == 0 {
-			m.Tick()
-		}
-		elems[i] = vm.Int(from + i)
-	}
+	m.Integers(elems, from)
 	return m.NewArray(elems)
 }
 
@@ -243,7 +238,7 @@ func flattenArrays(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 		m.Tick()
 		v := m.Elem(arr, i, pos)
 		if next, ok := v.(*vm.Array); ok && vm.Kind(acc) == "array" {
-			elems = append(vm.Grow(m, elems, len(next.Elems), 16), next.Elems...)
+			elems = vm.Append(m, vm.Grow(m, elems, len(next.Elems), 16), next.Elems)
 			continue
 		}
 		if elems != nil {

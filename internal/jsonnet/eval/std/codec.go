@@ -62,7 +62,7 @@ func encodeBase64(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 		})
 	case *vm.Array:
 		m.Demand(int64(len(v.Elems)))
-		b := make([]byte, len(v.Elems))
+		b := vm.MakeSlice[byte](m, len(v.Elems), len(v.Elems))
 		for i := range v.Elems {
 			m.Tick()
 			e := m.Elem(v, i, pos)
@@ -80,7 +80,7 @@ func encodeBase64(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	}
 	m.DemandString(int64(len(text))/3*4+4, pos)
 	var b strings.Builder
-	b.Grow(base64.StdEncoding.EncodedLen(len(text)))
+	m.Room(&b, base64.StdEncoding.EncodedLen(len(text)))
 	for len(text) > 0 {
 		m.Tick()
 		n := min(chunk/3*3, len(text))
@@ -121,7 +121,7 @@ func decodeBase64(m *vm.Machine, pos *vm.Pos, v vm.Value) string {
 func decodeUTF8(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	arr := m.Array(a[0], pos)
 	m.Demand(int64(len(arr.Elems)))
-	b := make([]byte, len(arr.Elems))
+	b := vm.MakeSlice[byte](m, len(arr.Elems), len(arr.Elems))
 	for i := range arr.Elems {
 		m.Tick()
 		n := m.Int(m.Elem(arr, i, pos), pos)

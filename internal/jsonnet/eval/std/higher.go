@@ -112,7 +112,7 @@ func flatMap(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 		var elems []vm.Value
 		for i := range arr.Elems {
 			part := m.Array(m.Call(fn, pos, arr.Elems[i]), pos)
-			elems = append(vm.Grow(m, elems, len(part.Elems), 16), part.Elems...)
+			elems = vm.Append(m, vm.Grow(m, elems, len(part.Elems), 16), part.Elems)
 		}
 		return m.NewArray(elems)
 	case *vm.String:
@@ -142,7 +142,7 @@ func sorted(m *vm.Machine, pos *vm.Pos, v, keyF vm.Value) *vm.Array {
 	}
 	type item struct{ elem, key vm.Value }
 	m.Demand(64 * int64(len(arr.Elems)))
-	items := make([]item, len(arr.Elems))
+	items := vm.MakeSlice[item](m, len(arr.Elems), len(arr.Elems))
 	for i := range arr.Elems {
 		m.Tick()
 		items[i] = item{arr.Elems[i], keyed(m, pos, keyF, arr.Elems[i])}

@@ -250,7 +250,7 @@ func replace(m *vm.Machine, pos *vm.Pos, s *vm.String, from, to string) vm.Value
 	size := int64(len(text)) + int64(n)*int64(len(to)-len(from))
 	m.DemandString(size, pos)
 	var b strings.Builder
-	b.Grow(int(size))
+	m.Room(&b, int(size))
 	for range n {
 		m.Tick()
 		at := index(m, text, from)

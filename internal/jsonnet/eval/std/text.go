@@ -72,7 +72,7 @@ func (p *pieces) join(m *vm.Machine, pos *vm.Pos, sep string) *vm.String {
 	}
 	m.DemandString(p.size, pos)
 	var b strings.Builder
-	b.Grow(int(p.size))
+	m.Room(&b, int(p.size))
 	for i, s := range p.texts {
 		if i > 0 {
 			m.WriteText(&b, sep)
@@ -125,13 +125,13 @@ func joinArrays(m *vm.Machine, pos *vm.Pos, sep, arr *vm.Array) vm.Value {
 		}
 	}
 	m.Demand(24 * total)
-	elems := make([]vm.Value, 0, total)
+	elems := vm.MakeSlice[vm.Value](m, 0, int(total))
 	for i, p := range parts {
 		m.Tick()
 		if i > 0 {
-			elems = append(elems, sep.Elems...)
+			elems = vm.Append(m, elems, sep.Elems)
 		}
-		elems = append(elems, p.Elems...)
+		elems = vm.Append(m, elems, p.Elems)
 	}
 	return m.NewArray(elems)
 }
@@ -170,10 +170,10 @@ func repeat(m *vm.Machine, pos *vm.Pos, a []vm.Value) vm.Value {
 	}
 	arr := a[0].(*vm.Array)
 	m.Demand(24 * int64(len(arr.Elems)) * int64(n))
-	elems := make([]vm.Value, 0, len(arr.Elems)*n)
+	elems := vm.MakeSlice[vm.Value](m, 0, len(arr.Elems)*n)
 	for range n {
 		m.Tick()
-		elems = append(elems, arr.Elems...)
+		elems = vm.Append(m, elems, arr.Elems)
 	}
 	return m.NewArray(elems)
 }
@@ -185,7 +185,7 @@ func repeated(m *vm.Machine, text string, n int) string {
 		return strings.Repeat(text, n)
 	}
 	var b strings.Builder
-	b.Grow(len(text) * n)
+	m.Room(&b, len(text)*n)
 	per := max(1, step/len(text))
 	part := strings.Repeat(text, min(per, n))
 	for ; n >= per; n -= per {

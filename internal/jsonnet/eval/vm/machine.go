@@ -305,27 +305,6 @@ func (m *Machine) NewArray(elems []Value) *Array {
 	return a
 }
 
-// Grow makes room for n more elements behind s, if memory allows. size is what an element takes.
-func Grow[T any](m *Machine, s []T, n int, size int64) []T {
-	if cap(s)-len(s) >= n {
-		return s
-	}
-	space := max(8, 2*cap(s), len(s)+n)
-	m.Demand(size * int64(space))
-	grown := make([]T, len(s), space)
-	copy(grown, s)
-	if m.meter.Count(size*int64(space)) && space > 0 {
-		sample(m, &grown[:1][0])
-	}
-	return grown
-}
-
-// MakeElems allocates the elements of an array.
-func (m *Machine) MakeElems(n int) []Value {
-	m.Demand(24 * int64(n))
-	return make([]Value, n)
-}
-
 // ViewArray makes an array that shares the elements of another one.
 func (m *Machine) ViewArray(elems []Value) *Array {
 	m.charge(48)

@@ -214,16 +214,14 @@ func (m *Machine) ConcatArrays(a, b *Array) *Array {
 	case !a.grown && cap(a.Elems) >= n:
 		a.grown = true
 		m.charge(48)
-		return &Array{Elems: append(a.Elems, b.Elems...)}
+		return &Array{Elems: Append(m, a.Elems, b.Elems)}
 	}
 	space := n
 	if len(a.Elems) >= growFrom && len(b.Elems) < len(a.Elems) {
 		space += n / 4
 	}
 	m.Demand(24 * int64(space))
-	elems := make([]Value, n, space)
-	copy(elems, a.Elems)
-	copy(elems[len(a.Elems):], b.Elems)
+	elems := Append(m, Append(m, MakeSlice[Value](m, 0, space), a.Elems), b.Elems)
 	m.charge(24 * int64(space-n))
 	return m.NewArray(elems)
 }

@@ -91,7 +91,7 @@ func (m *Machine) WriteText(b *strings.Builder, s string) {
 func (m *Machine) flatten(s *String) {
 	m.Demand(int64(s.size))
 	var b strings.Builder
-	b.Grow(s.size)
+	m.Room(&b, s.size)
 	todo := make([]*String, 0, 32)
 	for cur := s; ; {
 		for cur.right != nil {
@@ -226,7 +226,13 @@ func (m *Machine) View(text string) *String {
 // MadeOf makes a string of what was put together in buf, which must be valid UTF-8.
 func (m *Machine) MadeOf(buf []byte) *String {
 	m.Demand(int64(len(buf)))
-	return m.Made(string(buf))
+	if len(buf) < large {
+		return m.Made(string(buf))
+	}
+	var b strings.Builder
+	m.Room(&b, len(buf))
+	m.WriteText(&b, unsafe.String(unsafe.SliceData(buf), len(buf))) //nolint:gosec // is read, and buf is not changed meanwhile
+	return m.Made(b.String())
 }
 
 // ValidText is s with what is not UTF-8 replaced, made in steps that can be stopped and are accounted for.
@@ -247,7 +253,7 @@ func (m *Machine) ValidText(s string) string {
 	}
 	m.Demand(int64(size))
 	var b strings.Builder
-	b.Grow(size)
+	m.Room(&b, size)
 	m.Chunks(s, func(part string) {
 		for _, r := range part {
 			b.WriteRune(r)
