@@ -5,3 +5,5 @@
 // snippet goes through a client of its ServiceAccount; the operator's own client has the two kinds and their status alone.
 // Nothing here listens on a port, reads a flag or knows which store keeps the artifacts.
 package operator
+
+//go:generate sh -c "$(go -C ../../../tools/codegen tool -n controller-gen) rbac:roleName=renderer paths=. output:rbac:dir=../../../config/rbac"

@@ -135,3 +135,6 @@ func (h *Hold) take(bytes int64) error {
 	h.bytes += bytes
 	return nil
 }
+
+// Reserve counts bytes that the user of the files needs besides them.
+func (h *Hold) Reserve(bytes int64) error { return h.take(bytes) }
