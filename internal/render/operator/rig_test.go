@@ -1,0 +1,459 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	fluxmeta "github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/go-logr/logr"
+	"github.com/opencontainers/go-digest"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"log/slog"
+
+	renderv1 "github.com/stagewright/stagewright/api/render/v1"
+	"github.com/stagewright/stagewright/internal/artifact"
+	"github.com/stagewright/stagewright/internal/jsonnet"
+	"github.com/stagewright/stagewright/internal/jsonnet/eval"
+	"github.com/stagewright/stagewright/internal/kube/kubetest"
+	"github.com/stagewright/stagewright/internal/kube/tenant"
+	"github.com/stagewright/stagewright/internal/render/sources"
+	"github.com/stagewright/stagewright/internal/render/storage"
+)
+
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard()) // what is wrong is in conditions, which tests look at
+	os.Exit(m.Run())
+}
+
+// rig is an operator for one namespace of the control plane, with a store that is served and a server of archives.
+type rig struct {
+	*kubetest.Env
+	engine   *jsonnet.Engine
+	local    *storage.Local
+	served   *httptest.Server
+	archives *archives
+	calls    *calls
+	options  Options
+}
+
+// account is the ServiceAccount of the tests' snippets, which has the role that the documentation shows.
+const account = "shop"
+
+func tenantRules() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		{APIGroups: []string{sourcev1.GroupVersion.Group}, Resources: []string{"gitrepositories", "ocirepositories", "buckets"}, Verbs: []string{"get"}},
+		{APIGroups: []string{sourcev1.GroupVersion.Group}, Resources: []string{"externalartifacts"}, Verbs: []string{"get", "create", "patch", "delete"}},
+		{APIGroups: []string{sourcev1.GroupVersion.Group}, Resources: []string{"externalartifacts/status"}, Verbs: []string{"patch"}},
+		{APIGroups: []string{renderv1.GroupVersion.Group}, Resources: []string{"jsonnetlibraries"}, Verbs: []string{"get"}},
+		{APIGroups: []string{""}, Resources: []string{"configmaps", "secrets"}, Verbs: []string{"get", "list", "watch"}},
+	}
+}
+
+// newRig prepares everything and starts nothing.
+func newRig(t testing.TB, changes ...func(*Options)) *rig {
+	t.Helper()
+	e := kubetest.Start(t, renderv1.AddToScheme)
+	r := &rig{Env: e, archives: newArchives(t), calls: &calls{}}
+	r.engine = newEngine(jsonnet.Limits{Timeout: 5 * time.Second, MaxConcurrent: 16, MaxStack: 500, MaxMemory: 64 << 20, CacheBytes: 16 << 20})
+	local, err := storage.OpenLocal(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = local.Close() })
+	r.local = local
+	r.served = httptest.NewServer(storage.Handler(local, slog.New(slog.DiscardHandler)))
+	t.Cleanup(r.served.Close)
+	if tb, ok := t.(*testing.T); ok {
+		e.NewTenant(tb, account, tenantRules()...)
+	} else {
+		e.NewTenant(t, account, tenantRules()...)
+	}
+	r.options = Options{
+		Evaluator: r.engine,
+		Tenants:   r.tenants(t),
+		Sources:   sources.NewLoader(sources.Options{Fetcher: artifact.NewFetcher(fastFetches())}),
+		Spec:      SpecPolicy{NoCrossNamespaceRefs: true, DefaultServiceAccount: account},
+		Publish: Publishing{
+			Store: r.calls.store(local), BaseURL: r.served.URL, GCGrace: 5 * time.Minute, MaxWithdrawWait: time.Hour,
+		},
+		Recheck: time.Second,
+	}
+	for _, change := range changes {
+		change(&r.options)
+	}
+	return r
+}
+
+func newEngine(limits jsonnet.Limits) *jsonnet.Engine {
+	return jsonnet.NewEngine(jsonnet.Config{Evaluator: eval.New(eval.Options{}), Limits: limits})
+}
+
+func fastFetches() artifact.FetchOptions {
+	o := artifact.DefaultFetchOptions()
+	o.Attempts, o.Delay = 2, time.Millisecond
+	return o
+}
+
+func (r *rig) tenants(t testing.TB) Tenants {
+	t.Helper()
+	clients, err := tenant.NewClients(tenant.Options{Base: r.calls.config(r.Config), Issuer: r.Client})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewTenants(clients, r.Scheme, r.Client.RESTMapper())
+}
+
+// start runs the operator in a manager of its own until the test ends or stop is called.
+func (r *rig) start(t testing.TB, namespaces ...string) (stop func()) {
+	t.Helper()
+	watched := map[string]cache.Config{r.Namespace: {}}
+	for _, namespace := range namespaces {
+		watched[namespace] = cache.Config{}
+	}
+	config := r.calls.config(r.Config)
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: r.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Logger: logr.Discard(),
+		Cache: cache.Options{DefaultNamespaces: watched, ByObject: CacheByObject(nil)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Setup(mgr, r.options); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		t.Fatal("the cache did not sync")
+	}
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the manager ended with %v", err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// snippet is one with files and nothing else.
+func snippet(name string, files map[string]string, changes ...func(*renderv1.JsonnetSnippet)) *renderv1.JsonnetSnippet {
+	s := &renderv1.JsonnetSnippet{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	s.Spec.Files = files
+	for _, change := range changes {
+		change(s)
+	}
+	return s
+}
+
+type texts = map[string]string
+
+func main(text string) texts { return texts{"main.jsonnet": text} }
+
+func library(name string, files texts) *renderv1.JsonnetLibrary {
+	return &renderv1.JsonnetLibrary{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: renderv1.JsonnetLibrarySpec{Files: files}}
+}
+
+// awaitReason waits until the Ready condition of the present generation has a reason, and returns its message.
+func (r *rig) awaitReason(t testing.TB, s *renderv1.JsonnetSnippet, reason string) string {
+	t.Helper()
+	message := ""
+	r.Await(t, s, func() error {
+		ready := meta.FindStatusCondition(s.Status.Conditions, "Ready")
+		if ready == nil || ready.Reason != reason || ready.ObservedGeneration != s.Generation {
+			return fmt.Errorf("Ready is %+v at generation %d, want reason %s", ready, s.Generation, reason)
+		}
+		message = ready.Message
+		return nil
+	})
+	return message
+}
+
+// awaitEvent waits for an event about an object.
+func (r *rig) awaitEvent(t testing.TB, object client.Object, kind, reason string) {
+	t.Helper()
+	kubetest.Eventually(t, func(ctx context.Context) error {
+		var events eventsv1.EventList
+		if err := r.Client.List(ctx, &events, client.InNamespace(r.Namespace)); err != nil {
+			return err
+		}
+		var seen []string
+		for _, e := range events.Items {
+			if e.Regarding.Name == object.GetName() {
+				if e.Reason == reason && e.Type == kind {
+					return nil
+				}
+				seen = append(seen, e.Type+" "+e.Reason)
+			}
+		}
+		return fmt.Errorf("the events are %v, want %s %s", seen, kind, reason)
+	})
+}
+
+// published fetches what the ExternalArtifact of a snippet announces, as a consumer does, and checks its digest.
+func (r *rig) published(t testing.TB, s *renderv1.JsonnetSnippet) artifact.Files {
+	t.Helper()
+	announced := &sourcev1.ExternalArtifact{}
+	if err := r.Client.Get(t.Context(), client.ObjectKeyFromObject(s), announced); err != nil {
+		t.Fatal(err)
+	}
+	files, err := fetchArtifact(t.Context(), announced.Status.Artifact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func fetchArtifact(ctx context.Context, at *fluxmeta.Artifact) (artifact.Files, error) {
+	if at == nil {
+		return nil, fmt.Errorf("no artifact is announced")
+	}
+	archive, err := artifact.NewFetcher(fastFetches()).Fetch(ctx, at.URL, at.Digest)
+	if err != nil {
+		return nil, err
+	}
+	return artifact.DefaultLimits().Unpack(strings.NewReader(string(archive)))
+}
+
+// awaitRendered waits until what a snippet has published has a text in it.
+func (r *rig) awaitRendered(t testing.TB, s *renderv1.JsonnetSnippet, want string) {
+	t.Helper()
+	kubetest.Eventually(t, func(ctx context.Context) error {
+		announced := &sourcev1.ExternalArtifact{}
+		if err := r.Client.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: s.Name}, announced); err != nil {
+			return err
+		}
+		files, err := fetchArtifact(ctx, announced.Status.Artifact)
+		if err != nil {
+			return err
+		}
+		if got := string(files["rendered.json"]); !strings.Contains(got, want) {
+			return fmt.Errorf("rendered %s, want %s", got, want)
+		}
+		return nil
+	})
+}
+
+// archives serves archives of sources.
+type archives struct {
+	*httptest.Server
+	mu      sync.Mutex
+	kept    map[string][]byte
+	fetched atomic.Int64
+}
+
+func newArchives(t testing.TB) *archives {
+	a := &archives{kept: map[string][]byte{}}
+	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		a.mu.Lock()
+		archive, ok := a.kept[request.URL.Path]
+		a.mu.Unlock()
+		a.fetched.Add(1)
+		if !ok {
+			http.NotFound(w, request)
+			return
+		}
+		_, _ = w.Write(archive)
+	}))
+	t.Cleanup(a.Close)
+	return a
+}
+
+// add serves an archive and returns what a source announces it with.
+func (a *archives) add(archive []byte) *fluxmeta.Artifact {
+	sum := digest.FromBytes(archive)
+	path := "/" + sum.Encoded() + ".tar.gz"
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.kept[path] = archive
+	return &fluxmeta.Artifact{
+		Path: path[1:], URL: a.URL + path, Digest: sum.String(), Revision: "main@" + sum.String(), LastUpdateTime: metav1.Now(),
+	}
+}
+
+func (a *archives) addFiles(t testing.TB, files texts) *fluxmeta.Artifact {
+	t.Helper()
+	content := artifact.Files{}
+	for name, text := range files {
+		content[name] = []byte(text)
+	}
+	packed, err := artifact.DefaultLimits().Pack(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.add(packed.Archive)
+}
+
+// gitRepository makes a source; without an artifact, one that is not ready.
+func (r *rig) gitRepository(t testing.TB, name string, at *fluxmeta.Artifact) *sourcev1.GitRepository {
+	t.Helper()
+	repository := &sourcev1.GitRepository{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	repository.Spec.URL = "https://git.example.com/shop"
+	repository.Spec.Interval = metav1.Duration{Duration: time.Hour}
+	r.Create(t, repository)
+	if at != nil {
+		r.announce(t, repository, at)
+	}
+	return repository
+}
+
+func (r *rig) announce(t testing.TB, repository *sourcev1.GitRepository, at *fluxmeta.Artifact) {
+	t.Helper()
+	before := repository.DeepCopy()
+	repository.Status.Artifact = at
+	if err := r.Client.Status().Patch(t.Context(), repository, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func fromGit(name, path string) func(*renderv1.JsonnetSnippet) {
+	return func(s *renderv1.JsonnetSnippet) {
+		s.Spec.Files = nil
+		s.Spec.SourceRef = &renderv1.SourceReference{Kind: "GitRepository", Name: name, Path: path}
+	}
+}
+
+// edit changes an object until nobody else changes it at the same time.
+func edit[T client.Object](t testing.TB, r *rig, object T, change func(T)) {
+	t.Helper()
+	kubetest.Eventually(t, func(ctx context.Context) error {
+		if err := r.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return err
+		}
+		change(object)
+		return r.Client.Update(ctx, object)
+	})
+}
+
+// calls counts what the operator asks of the API server and of the storage. After a number of writes it lets all fail.
+type calls struct {
+	apiReads, apiWrites, storageWrites atomic.Int64
+
+	mu   sync.Mutex
+	log  []string
+	stop func(what string) error // asked before each call; nil lets all through
+}
+
+func (c *calls) ask(what string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.log = append(c.log, what)
+	if c.stop == nil {
+		return nil
+	}
+	return c.stop(what)
+}
+
+func (c *calls) setStop(stop func(string) error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stop = stop
+}
+
+func (c *calls) writes() int64 { return c.apiWrites.Load() + c.storageWrites.Load() }
+
+// config counts and stops the requests of clients.
+func (c *calls) config(base *rest.Config) *rest.Config {
+	config := rest.CopyConfig(base)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			write := request.Method != http.MethodGet && !strings.HasSuffix(request.URL.Path, "/token")
+			if write && !strings.Contains(request.URL.Path, "/events") {
+				c.apiWrites.Add(1)
+			} else if !write {
+				c.apiReads.Add(1)
+			}
+			if err := c.ask(request.Method + " " + request.URL.Path); err != nil {
+				return nil, err
+			}
+			return next.RoundTrip(request)
+		})
+	})
+	return config
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+// store counts and stops what is done to a store.
+func (c *calls) store(next storage.Store) storage.Store { return &countedStore{next, c} }
+
+type countedStore struct {
+	next  storage.Store
+	calls *calls
+}
+
+func (s *countedStore) Put(ctx context.Context, of storage.Snippet, packed artifact.Packed) (storage.Stored, error) {
+	s.calls.storageWrites.Add(1)
+	if err := s.calls.ask("store put"); err != nil {
+		return storage.Stored{}, err
+	}
+	return s.next.Put(ctx, of, packed)
+}
+
+func (s *countedStore) Open(ctx context.Context, ref storage.Ref) (*storage.Blob, error) {
+	if err := s.calls.ask("store open"); err != nil {
+		return nil, err
+	}
+	return s.next.Open(ctx, ref)
+}
+
+func (s *countedStore) Stat(ctx context.Context, ref storage.Ref) (storage.Stored, error) {
+	if err := s.calls.ask("store stat"); err != nil {
+		return storage.Stored{}, err
+	}
+	return s.next.Stat(ctx, ref)
+}
+
+func (s *countedStore) List(ctx context.Context, of storage.Snippet) ([]storage.Stored, error) {
+	if err := s.calls.ask("store list"); err != nil {
+		return nil, err
+	}
+	return s.next.List(ctx, of)
+}
+
+func (s *countedStore) Delete(ctx context.Context, ref storage.Ref) error {
+	s.calls.storageWrites.Add(1)
+	if err := s.calls.ask("store delete"); err != nil {
+		return err
+	}
+	return s.next.Delete(ctx, ref)
+}
+
+func (s *countedStore) DeleteAll(ctx context.Context, of storage.Snippet) error {
+	s.calls.storageWrites.Add(1)
+	if err := s.calls.ask("store delete all"); err != nil {
+		return err
+	}
+	return s.next.DeleteAll(ctx, of)
+}
+
+var (
+	_ = io.Discard
+	_ = corev1.NamespaceDefault
+	_ = runtime.NewScheme
+)
