@@ -3,7 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
-	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,20 +17,16 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"github.com/go-logr/logr"
 	"github.com/opencontainers/go-digest"
-	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-
-	"log/slog"
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
 	"github.com/stagewright/stagewright/internal/artifact"
@@ -85,11 +81,7 @@ func newRig(t testing.TB, changes ...func(*Options)) *rig {
 	r.local = local
 	r.served = httptest.NewServer(storage.Handler(local, slog.New(slog.DiscardHandler)))
 	t.Cleanup(r.served.Close)
-	if tb, ok := t.(*testing.T); ok {
-		e.NewTenant(tb, account, tenantRules()...)
-	} else {
-		e.NewTenant(t, account, tenantRules()...)
-	}
+	e.NewTenant(t, account, tenantRules()...)
 	r.options = Options{
 		Evaluator: r.engine,
 		Tenants:   r.tenants(t),
@@ -452,8 +444,15 @@ func (s *countedStore) DeleteAll(ctx context.Context, of storage.Snippet) error 
 	return s.next.DeleteAll(ctx, of)
 }
 
-var (
-	_ = io.Discard
-	_ = corev1.NamespaceDefault
-	_ = runtime.NewScheme
-)
+func clientKey(object client.Object) client.ObjectKey { return client.ObjectKeyFromObject(object) }
+
+func (r *rig) awaitLibrary(t testing.TB, l *renderv1.JsonnetLibrary, reason string) {
+	t.Helper()
+	r.Await(t, l, func() error {
+		ready := meta.FindStatusCondition(l.Status.Conditions, "Ready")
+		if ready == nil || ready.Reason != reason {
+			return fmt.Errorf("Ready is %+v, want reason %s", ready, reason)
+		}
+		return nil
+	})
+}
