@@ -72,7 +72,7 @@ func newRig(t testing.TB, changes ...func(*Options)) *rig {
 	t.Helper()
 	e := kubetest.Start(t, renderv1.AddToScheme)
 	r := &rig{Env: e, archives: newArchives(t), calls: &calls{}}
-	r.engine = newEngine(jsonnet.Limits{Timeout: 5 * time.Second, MaxConcurrent: 16, MaxStack: 500, MaxMemory: 64 << 20, CacheBytes: 16 << 20})
+	r.engine = newEngine(r.engineLimits())
 	local, err := storage.OpenLocal(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -455,4 +455,8 @@ func (r *rig) awaitLibrary(t testing.TB, l *renderv1.JsonnetLibrary, reason stri
 		}
 		return nil
 	})
+}
+
+func (r *rig) engineLimits() jsonnet.Limits {
+	return jsonnet.Limits{Timeout: 5 * time.Second, MaxConcurrent: 16, MaxStack: 500, MaxMemory: 64 << 20, CacheBytes: 16 << 20}
 }

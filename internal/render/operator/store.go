@@ -38,6 +38,11 @@ func (c *snippets) setFinalizer(
 
 // store puts the tarball into the storage, which reads it back.
 func (c *snippets) store(ctx context.Context, s *scope) (reconcile.Outcome, error) {
+	if s.packed.Revision == s.snippet.Status.Revision { // other inputs gave the same, which may well be there
+		if present, err := c.present(ctx, s); present || err != nil {
+			return reconcile.Next(), err
+		}
+	}
 	stored, err := c.options.Publish.Store.Put(ctx, s.ref(), s.packed)
 	if err != nil {
 		return reconcile.Next(), reconcile.Failed(renderv1.ReasonStorageFailed, fmt.Errorf("storing the artifact: %w", err))
