@@ -460,3 +460,14 @@ func (r *rig) awaitLibrary(t testing.TB, l *renderv1.JsonnetLibrary, reason stri
 func (r *rig) engineLimits() jsonnet.Limits {
 	return jsonnet.Limits{Timeout: 5 * time.Second, MaxConcurrent: 16, MaxStack: 500, MaxMemory: 64 << 20, CacheBytes: 16 << 20}
 }
+
+func (r *rig) accountNamed(name string) tenant.Account {
+	return tenant.Account{Namespace: r.Namespace, Name: name}
+}
+
+// tenantNamed makes another account with the tests' role, for the snippet that it is given to.
+func (r *rig) tenantNamed(t testing.TB, name string) func(*renderv1.JsonnetSnippet) {
+	t.Helper()
+	r.NewTenant(t, name, tenantRules()...)
+	return func(s *renderv1.JsonnetSnippet) { s.Spec.ServiceAccountName = name }
+}
