@@ -24,6 +24,7 @@ type recollection struct {
 	accepted  string         // a fingerprint that gave the published revision too, although the status has another one
 	verified  storage.Stored // what was read back from storage, as it was then
 	announced string         // the revision that the ExternalArtifact had when it was seen last
+	written   string         // the revision in the status as the last run left it
 	failed    failure
 }
 

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -347,6 +348,7 @@ type calls struct {
 	mu   sync.Mutex
 	log  []string
 	stop func(what string) error // asked before each call; nil lets all through
+	lose func(what string) error // asked after each call that did what it should; its error hides that
 }
 
 func (c *calls) ask(what string) error {
@@ -357,6 +359,16 @@ func (c *calls) ask(what string) error {
 		return nil
 	}
 	return c.stop(what)
+}
+
+// answered is asked before the caller hears of a success.
+func (c *calls) answered(what string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lose == nil {
+		return nil
+	}
+	return c.lose(what)
 }
 
 func (c *calls) setStop(stop func(string) error) {
@@ -381,7 +393,12 @@ func (c *calls) config(base *rest.Config) *rest.Config {
 			if err := c.ask(request.Method + " " + request.URL.Path); err != nil {
 				return nil, err
 			}
-			return next.RoundTrip(request)
+			response, err := next.RoundTrip(request)
+			if lost := c.answered(request.Method + " " + request.URL.Path); lost != nil && err == nil {
+				_ = response.Body.Close()
+				return nil, lost
+			}
+			return response, err
 		})
 	})
 	return config
@@ -404,7 +421,8 @@ func (s *countedStore) Put(ctx context.Context, of storage.Snippet, packed artif
 	if err := s.calls.ask("store put"); err != nil {
 		return storage.Stored{}, err
 	}
-	return s.next.Put(ctx, of, packed)
+	stored, err := s.next.Put(ctx, of, packed)
+	return stored, errors.Join(err, s.calls.answered("store put"))
 }
 
 func (s *countedStore) Open(ctx context.Context, ref storage.Ref) (*storage.Blob, error) {
@@ -433,7 +451,7 @@ func (s *countedStore) Delete(ctx context.Context, ref storage.Ref) error {
 	if err := s.calls.ask("store delete"); err != nil {
 		return err
 	}
-	return s.next.Delete(ctx, ref)
+	return errors.Join(s.next.Delete(ctx, ref), s.calls.answered("store delete"))
 }
 
 func (s *countedStore) DeleteAll(ctx context.Context, of storage.Snippet) error {
@@ -441,7 +459,7 @@ func (s *countedStore) DeleteAll(ctx context.Context, of storage.Snippet) error 
 	if err := s.calls.ask("store delete all"); err != nil {
 		return err
 	}
-	return s.next.DeleteAll(ctx, of)
+	return errors.Join(s.next.DeleteAll(ctx, of), s.calls.answered("store delete all"))
 }
 
 func clientKey(object client.Object) client.ObjectKey { return client.ObjectKeyFromObject(object) }

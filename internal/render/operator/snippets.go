@@ -73,8 +73,8 @@ func (c *snippets) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	ctx, span := c.startSpan(ctx, snippet)
 	defer span.End()
 	outcome, err := reconcile.Run(ctx, s, c.traced(c.steps())...)
-	again := c.retain(ctx, s)
 	result, err := c.exit.Finish(ctx, s.before, snippet, c.report(s, outcome, err))
+	again := c.retain(ctx, s)
 	observe(c.options.Observe.Observer, snippetKind, snippet.Status.Conditions, time.Since(began))
 	return sooner(result, again), err
 }

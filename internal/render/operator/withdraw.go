@@ -28,6 +28,9 @@ func (c *snippets) withdraw(ctx context.Context, s *scope) (reconcile.Outcome, e
 	if !controllerutil.ContainsFinalizer(s.snippet, renderv1.Finalizer) {
 		return reconcile.Wait(renderv1.ReasonProgressing, "The artifact is withdrawn"), nil
 	}
+	if meta.IsStatusConditionTrue(s.snippet.Status.Conditions, renderv1.ReadyCondition) { // not a moment longer than it is
+		return reconcile.WaitUntil(c.options.Now(), renderv1.ReasonProgressing, "The artifact is being withdrawn"), nil
+	}
 	if err := c.takeBack(ctx, s); err != nil {
 		if ctx.Err() != nil {
 			return reconcile.Next(), err

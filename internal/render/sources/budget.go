@@ -11,6 +11,8 @@ type budget struct {
 	held  map[string]int64
 }
 
+func newBudget(capacity int64) *budget { return &budget{capacity: capacity, held: map[string]int64{}} }
+
 // take gives a tenant bytes if after that as much is free as the tenant then has. So one that wants everything gets half
 // of it, the next one a quarter, and there is always something left for another one that wants little. What fits into
 // half of an empty budget always comes to its turn.
@@ -20,15 +22,15 @@ func (b *budget) take(tenant string, bytes int64) bool {
 	if bytes > 0 && b.held[tenant]+bytes > b.capacity-b.total-bytes {
 		return false
 	}
-	if b.held == nil {
-		b.held = map[string]int64{}
-	}
 	b.total += bytes
 	b.held[tenant] += bytes
 	return true
 }
 
 func (b *budget) release(tenant string, bytes int64) {
+	if bytes == 0 {
+		return
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.total -= bytes

@@ -48,7 +48,7 @@ type Location struct {
 type Loader struct {
 	fetcher Fetcher
 	limits  artifact.Limits
-	budget  budget
+	budget  *budget
 	kept    *lru.Cache[Location, bundle.Files]
 }
 
@@ -65,7 +65,7 @@ func NewLoader(o Options) *Loader {
 	}
 	return &Loader{
 		fetcher: o.Fetcher, limits: o.Limits,
-		budget: budget{capacity: max(o.HeldBytes, 2*o.Limits.InflatedBytes)},
+		budget: newBudget(max(o.HeldBytes, 2*o.Limits.InflatedBytes)),
 		kept:   lru.New[Location, bundle.Files](o.CacheBytes),
 	}
 }
