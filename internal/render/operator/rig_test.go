@@ -489,3 +489,37 @@ func (r *rig) tenantNamed(t testing.TB, name string) func(*renderv1.JsonnetSnipp
 	r.NewTenant(t, name, tenantRules()...)
 	return func(s *renderv1.JsonnetSnippet) { s.Spec.ServiceAccountName = name }
 }
+
+// made are the calls so far.
+func (c *calls) made() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]string(nil), c.log...)
+}
+
+// tenantIn makes the tests' account in another namespace.
+func (r *rig) tenantIn(t testing.TB, namespace string) {
+	t.Helper()
+	other := *r.Env
+	other.Namespace = namespace
+	other.NewTenant(t, account, tenantRules()...)
+}
+
+// grant gives an account a role.
+func (r *rig) grant(t testing.TB, name string, rules ...rbacv1.PolicyRule) {
+	t.Helper()
+	r.Create(t,
+		&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules},
+		&rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: name, Namespace: r.Namespace}},
+		})
+}
+
+func newServer(t testing.TB, handle http.HandlerFunc) string {
+	t.Helper()
+	server := httptest.NewServer(handle)
+	t.Cleanup(server.CloseClientConnections)
+	return server.URL
+}
