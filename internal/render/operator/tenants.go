@@ -34,7 +34,9 @@ func (t *tenants) For(account tenant.Account) (client.WithWatch, error) {
 	if kept, ok := t.kept.Get(account); ok {
 		return kept.(client.WithWatch), nil
 	}
-	made, err := client.NewWithWatch(t.clients.Config(account), t.options)
+	config := t.clients.Config(account)
+	config.QPS = -1 // the workers bound what is asked, and the API server what each account gets
+	made, err := client.NewWithWatch(config, t.options)
 	if err != nil {
 		return nil, fmt.Errorf("making a client of ServiceAccount %s: %w", account, err)
 	}
