@@ -248,4 +248,3 @@ func TestConceal(t *testing.T) {
 		}
 	}
 }
-

@@ -22,6 +22,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -53,6 +54,7 @@ type rig struct {
 	archives *archives
 	calls    *calls
 	options  Options
+	selector labels.Selector // of start
 }
 
 // account is the ServiceAccount of the tests' snippets, which has the role that the documentation shows.
@@ -128,7 +130,7 @@ func (r *rig) start(t testing.TB, namespaces ...string) (stop func()) {
 	config := r.calls.config(r.Config)
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: r.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Logger: logr.Discard(),
-		Cache: cache.Options{DefaultNamespaces: watched, ByObject: CacheByObject(nil)},
+		Cache: cache.Options{DefaultNamespaces: watched, ByObject: CacheByObject(r.selector)},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
@@ -290,5 +291,39 @@ func TestChain_SnippetRendersWhatAnotherPublishes(t *testing.T) {
 	})
 	if message := r.awaitReason(t, first, renderv1.ReasonDependencyCycle); !strings.Contains(message, "/first uses "+r.Namespace+"/second uses") {
 		t.Errorf("the message is %q", message)
+	}
+}
+
+func TestChange_IsLookedForWhereWatchingIsForbidden(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	rules := tenantRules()
+	rules[4].Verbs = []string{"get"}
+	r.NewTenant(t, "blind", rules...)
+	r.start(t)
+	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}, Data: texts{"size": "1"}}
+	r.Create(t, settings)
+	s := snippet("app", main(`function(c) "size " + c`), func(s *renderv1.JsonnetSnippet) {
+		s.Spec.ServiceAccountName = "blind"
+		s.Spec.TLAs = []renderv1.Variable{configVariable("c", "settings", "size")}
+	})
+	r.Create(t, s)
+	r.awaitRendered(t, s, "size 1")
+	edit(t, r, settings, func(c *corev1.ConfigMap) { c.Data["size"] = "2" })
+	r.awaitRendered(t, s, "size 2")
+}
+
+func TestSelector_OthersDoNotExist(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.selector = labels.SelectorFromSet(texts{"team": "shop"})
+	r.start(t)
+	ours := snippet("ours", main("1"), func(s *renderv1.JsonnetSnippet) { s.Labels = texts{"team": "shop"} })
+	theirs := snippet("theirs", main("1"))
+	r.Create(t, theirs, ours)
+	r.awaitReason(t, ours, renderv1.ReasonSynced)
+	r.settle(t)
+	if err := r.Client.Get(t.Context(), clientKey(theirs), theirs); err != nil || len(theirs.Status.Conditions) > 0 {
+		t.Errorf("the other one has %v, %v", theirs.Status.Conditions, err)
 	}
 }
