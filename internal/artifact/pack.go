@@ -42,7 +42,7 @@ func (f Files) paths() []string { return slices.Sorted(maps.Keys(f)) }
 
 // Pack makes a tarball that Unpack accepts under the same limits. The same files give the same bytes on every machine.
 func (l Limits) Pack(files Files) (Packed, error) {
-	if err := l.check(files); err != nil {
+	if err := l.Check(files); err != nil {
 		return Packed{}, fmt.Errorf("packing artifact: %w", err)
 	}
 	archive, err := pack(files)
@@ -59,7 +59,8 @@ func (l Limits) Pack(files Files) (Packed, error) {
 // blockBytes is the unit of tarballs. A header takes one, or four when its path is long.
 const blockBytes = 512
 
-func (l Limits) check(files Files) error {
+// Check says whether an artifact can hold the files. The error is a RefusedError.
+func (l Limits) Check(files Files) error {
 	t := newTree(l)
 	inflated := int64(2 * blockBytes) // the end
 	for _, path := range files.paths() {

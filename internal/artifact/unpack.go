@@ -229,3 +229,27 @@ func (s rootSink) addFile(name string, _ int64, content io.Reader) error {
 	_, err = io.Copy(file, content)
 	return errors.Join(err, file.Close())
 }
+
+// Size is what unpacking an archive takes.
+type Size struct {
+	Files int
+	Bytes int64 // of the contents
+}
+
+// Measure checks an archive as Unpack does and says what it holds, keeping nothing of it.
+func (l Limits) Measure(archive io.Reader) (Size, error) {
+	var size Size
+	if err := l.unpack(archive, &size); err != nil {
+		return Size{}, fmt.Errorf("unpacking artifact: %w", err)
+	}
+	return size, nil
+}
+
+func (s *Size) addDirectory(string) error { return nil }
+
+func (s *Size) addFile(_ string, size int64, content io.Reader) error {
+	s.Files++
+	s.Bytes += size
+	_, err := io.Copy(io.Discard, content)
+	return err
+}

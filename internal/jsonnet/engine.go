@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -30,7 +31,7 @@ type Limits struct {
 type Config struct {
 	Evaluator Evaluator
 	Limits    Limits
-	External  map[string]Binding // external variables of every program
+	External  map[string]Binding // external variables of every program; a request's own win
 	Trace     func(TraceMessage) // receives std.trace; nil drops it
 }
 
@@ -51,7 +52,11 @@ type Engine struct {
 type Request struct {
 	Program   Workspace
 	Arguments map[string]Binding // top-level arguments, by parameter name
+	External  map[string]Binding // external variables of this request alone, by name
 }
+
+// bare is the request without arguments.
+func (r Request) bare() Request { return Request{Program: r.Program, External: r.External} }
 
 // Result is the value of a program, or the error that evaluating it gives, with the look-ups it depends on.
 type Result struct {
@@ -93,6 +98,10 @@ func NewEngine(config Config) *Engine {
 	return e
 }
 
+// Version names everything besides a request that results depend on: the evaluator, the limits that are part of a result,
+// and the external variables of every program. It tells nothing about the values of these.
+func (e *Engine) Version() string { return hex.EncodeToString(e.external[:]) }
+
 // Counters returns the engine's counters.
 func (e *Engine) Counters() Counters {
 	return Counters{
@@ -111,7 +120,7 @@ const sharedAttempts = 3
 // Evaluate returns the value of a program as its files are now. The error is an *Error, or the context's when that ends
 // first; then the evaluation goes on for others who wait for it, and is stopped when nobody does.
 func (e *Engine) Evaluate(ctx context.Context, request Request) (*Result, error) {
-	k, bare := e.key(request), e.key(Request{Program: request.Program})
+	k, bare := e.key(request), e.key(request.bare())
 	for attempt := range sharedAttempts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -185,7 +194,7 @@ func (e *Engine) start(request Request, k *key) (*flight, error) {
 	evaluated := make(chan *Result, 1)
 	// A goroutine that does nothing else: an evaluator may leave its thread with a low priority.
 	go func() { evaluated <- e.run(f.ctx, request) }()
-	go e.fly(f, evaluated, request.Program, k)
+	go e.fly(f, evaluated, request, k)
 	return f, nil
 }
 
@@ -202,25 +211,25 @@ func (e *Engine) takeSlot(limit int64) bool {
 }
 
 // fly follows an evaluation to its end.
-func (e *Engine) fly(f *flight, evaluated <-chan *Result, program Workspace, k *key) {
+func (e *Engine) fly(f *flight, evaluated <-chan *Result, request Request, k *key) {
 	select {
 	case result := <-evaluated:
-		e.land(f, result, program, k)
+		e.land(f, result, request, k)
 		e.forget(f, k)
 	case <-f.ctx.Done():
 		e.forget(f, k)
-		e.land(f, <-evaluated, program, k)
+		e.land(f, <-evaluated, request, k)
 	}
 }
 
 // land hands out the result. The evaluation's slot is free when it has truly ended, and before anybody hears of it: who
 // asks one thing after the other needs one slot.
-func (e *Engine) land(f *flight, result *Result, program Workspace, k *key) {
+func (e *Engine) land(f *flight, result *Result, request Request, k *key) {
 	e.counters.inFlight.Add(-1)
 	if k != nil && (result.err == nil || f.ctx.Err() == nil && result.err.repeatable()) {
 		at := *k
 		if result.anyArgs {
-			at = e.key(Request{Program: program})
+			at = e.key(request.bare())
 		}
 		e.results.Put(at, result, result.weight())
 	}
@@ -273,7 +282,7 @@ func (e *Engine) evaluate(
 	return e.config.Evaluator.Evaluate(ctx, Job{
 		Entry:     entry,
 		Importer:  session,
-		External:  e.config.External,
+		External:  e.externalOf(request),
 		Arguments: request.Arguments,
 		MaxStack:  e.config.Limits.MaxStack,
 		MaxMemory: e.config.Limits.MaxMemory,
@@ -281,6 +290,19 @@ func (e *Engine) evaluate(
 
 		ArgumentsIgnored: argumentsIgnored,
 	})
+}
+
+// externalOf returns the variables of a request, which win over those of every program.
+func (e *Engine) externalOf(request Request) map[string]Binding {
+	if len(request.External) == 0 {
+		return e.config.External
+	}
+	all := maps.Clone(e.config.External)
+	if all == nil {
+		all = make(map[string]Binding, len(request.External))
+	}
+	maps.Copy(all, request.External)
+	return all
 }
 
 // maxTraces is how many calls of std.trace one evaluation can make heard.
@@ -355,6 +377,7 @@ func (e *Engine) key(request Request) key {
 	h.Write(e.external[:])
 	hashText(h, request.Program.ID())
 	hashBindings(h, request.Arguments)
+	hashBindings(h, request.External)
 	var k key
 	h.Sum(k[:0])
 	return k

@@ -390,3 +390,31 @@ func TestEvaluate_CutsLongMessages(t *testing.T) {
 		t.Errorf("a message of %d bytes", n)
 	}
 }
+
+func TestEvaluate_ARequestHasVariablesOfItsOwn(t *testing.T) {
+	e := jsonnet.NewEngine(jsonnet.Config{
+		Evaluator: evaluator{func(_ context.Context, job jsonnet.Job) (string, error) {
+			return job.External["a"].Text + job.External["b"].Text, nil
+		}},
+		Limits:   jsonnet.Limits{CacheBytes: 1 << 20},
+		External: map[string]jsonnet.Binding{"a": {Text: "every"}, "b": {Text: " program"}},
+	})
+	w := &workspace{id: "w"}
+	for _, c := range []struct {
+		own  map[string]jsonnet.Binding
+		want string
+	}{
+		{nil, "every program"},
+		{map[string]jsonnet.Binding{"a": {Text: "this"}}, "this program"},
+		{map[string]jsonnet.Binding{"a": {Text: "that"}}, "that program"},
+		{nil, "every program"},
+	} {
+		result, err := e.Evaluate(t.Context(), jsonnet.Request{Program: w, External: c.own})
+		if err != nil || string(result.JSON) != c.want {
+			t.Errorf("%v: %v, %v; want %s", c.own, result, err, c.want)
+		}
+	}
+	if n := e.Counters().Evaluations; n != 3 {
+		t.Errorf("%d evaluations, want one for each set of variables", n)
+	}
+}

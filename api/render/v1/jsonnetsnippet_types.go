@@ -190,6 +190,11 @@ type JsonnetSnippetStatus struct {
 	// +optional
 	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
 
+	// fingerprint of the inputs that the published artifact was made from: while it is the same, nothing is rendered. Values of
+	// Secrets are in it by the version of their object alone.
+	// +optional
+	Fingerprint string `json:"fingerprint,omitempty"`
+
 	// history holds the revisions that are kept, the newest first.
 	// +kubebuilder:validation:MaxItems=50
 	// +listType=atomic

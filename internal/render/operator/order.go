@@ -1,0 +1,99 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	renderv1 "github.com/stagewright/stagewright/api/render/v1"
+	"github.com/stagewright/stagewright/internal/kube/reconcile"
+)
+
+// maxChain bounds how many snippets are followed. A longer chain is not looked at to its end.
+const maxChain = 256
+
+// order refuses a snippet that needs its own artifact, directly or through others: it would be rendered for ever.
+//
+// What other snippets use is taken from the operator's cache. It decides nothing but this, and tells only names that the
+// chain already leads to.
+func (c *snippets) order(ctx context.Context, s *scope) (reconcile.Outcome, error) {
+	start := client.ObjectKeyFromObject(s.snippet)
+	type visit struct {
+		key types.NamespacedName
+		via []types.NamespacedName
+	}
+	own, err := c.uses(ctx, s.snippet)
+	if err != nil {
+		return reconcile.Next(), err
+	}
+	var pending []visit
+	for _, used := range own {
+		pending = append(pending, visit{key: used})
+	}
+	seen := map[types.NamespacedName]bool{}
+	for len(pending) > 0 && len(seen) < maxChain {
+		at := pending[0]
+		pending = pending[1:]
+		if at.key == start {
+			return reconcile.Next(), reconcile.Waiting(c.later(), renderv1.ReasonDependencyCycle, circle(start, at.via))
+		}
+		if seen[at.key] {
+			continue
+		}
+		seen[at.key] = true
+		other := &renderv1.JsonnetSnippet{}
+		if err := c.client.Get(ctx, at.key, other); err != nil {
+			if client.IgnoreNotFound(err) != nil {
+				return reconcile.Next(), fmt.Errorf("reading snippet %s: %w", at.key, err)
+			}
+			continue // an artifact that no snippet publishes
+		}
+		used, err := c.uses(ctx, other)
+		if err != nil {
+			return reconcile.Next(), err
+		}
+		for _, key := range used {
+			pending = append(pending, visit{key: key, via: append(slices.Clone(at.via), at.key)})
+		}
+	}
+	return reconcile.Next(), nil
+}
+
+func circle(start types.NamespacedName, via []types.NamespacedName) error {
+	names := []string{start.String()}
+	for _, key := range via {
+		names = append(names, key.String())
+	}
+	return fmt.Errorf("the snippet needs its own artifact: %s", strings.Join(append(names, start.String()), " uses "))
+}
+
+// uses are the ExternalArtifacts that a snippet is made from, by their names.
+func (c *snippets) uses(ctx context.Context, snippet *renderv1.JsonnetSnippet) ([]types.NamespacedName, error) {
+	var used []types.NamespacedName
+	add := func(namespace string, ref *renderv1.SourceReference) {
+		if ref != nil && ref.Kind == sourcev1.ExternalArtifactKind {
+			used = append(used, sourceKey(namespace, ref))
+		}
+	}
+	add(snippet.Namespace, snippet.Spec.SourceRef)
+	if snippet.Spec.Output == renderv1.OutputSource {
+		return used, nil
+	}
+	for _, ref := range snippet.Spec.Libraries {
+		library := &renderv1.JsonnetLibrary{}
+		key := libraryKey(snippet.Namespace, ref)
+		if err := c.client.Get(ctx, key, library); err != nil {
+			if client.IgnoreNotFound(err) != nil {
+				return nil, fmt.Errorf("reading library %s: %w", key, err)
+			}
+			continue
+		}
+		add(library.Namespace, library.Spec.SourceRef)
+	}
+	return used, nil
+}
