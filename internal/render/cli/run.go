@@ -125,7 +125,7 @@ func (c *config) assemble(ctx context.Context, variables map[string]string, logg
 	if err != nil {
 		return nil, err
 	}
-	r.management, err = c.management.listen(ctx, "management", "management-", server.Probes(r.readiness, logger), logger)
+	r.management, err = c.management.listen(ctx, "management", "management-", server.Probes(r.readiness, nil, logger), logger)
 	if err != nil {
 		return nil, errors.Join(err, r.jsonnet.Close())
 	}
