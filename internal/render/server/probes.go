@@ -25,6 +25,13 @@ type Readiness struct{ state atomic.Value }
 // Set changes the state.
 func (r *Readiness) Set(s State) { r.state.Store(s) }
 
+// SetReady makes a process that is starting ready. One that shuts down stays so.
+func (r *Readiness) SetReady() {
+	if !r.state.CompareAndSwap(nil, Ready) {
+		r.state.CompareAndSwap(Starting, Ready)
+	}
+}
+
 // State returns the state.
 func (r *Readiness) State() State {
 	if s, ok := r.state.Load().(State); ok {
