@@ -62,7 +62,7 @@ func TestHandler_ShowsTheRestWhenACollectorFails(t *testing.T) {
 
 type collectorFunc func(chan<- prometheus.Metric)
 
-func (collectorFunc) Describe(chan<- *prometheus.Desc)          {}
+func (collectorFunc) Describe(chan<- *prometheus.Desc)           {}
 func (f collectorFunc) Collect(metrics chan<- prometheus.Metric) { f(metrics) }
 
 func TestMarkdown_HasARowForEachFamily(t *testing.T) {

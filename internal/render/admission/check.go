@@ -45,7 +45,9 @@ type checker struct {
 	problems         []string
 }
 
-func (c *checker) say(format string, a ...any) { c.problems = append(c.problems, fmt.Sprintf(format, a...)) }
+func (c *checker) say(format string, a ...any) {
+	c.problems = append(c.problems, fmt.Sprintf(format, a...))
+}
 
 func (c *checker) name(field, name string) {
 	if name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 {

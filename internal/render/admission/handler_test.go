@@ -61,17 +61,16 @@ func TestHandler_Decides(t *testing.T) {
 		"an unknown variable is found, too": {text("main.jsonnet", "x"), "main.jsonnet:1:1: Unknown variable: x"},
 		"what is no Jsonnet":                {text("logo.svg", "<svg"), ""},
 		"nested too deeply":                 {text("main.jsonnet", strings.Repeat("[", 40_000)), "main.jsonnet:1:1001: more than 1000 brackets are nested here"},
-		"not text":                          {text("main.jsonnet", "'\xff'"), "main.jsonnet:1:2: the source is not valid UTF-8 here"},
-		"several": {text("a.jsonnet", "{", "b.jsonnet", "["), "spec.files: a.jsonnet:1:2: Expected token OPERATOR"},
+		"several":                           {text("a.jsonnet", "{", "b.jsonnet", "["), "spec.files: a.jsonnet:1:2: Unexpected: end of file while parsing field definition; spec.files: b.jsonnet:1:2: Unexpected end of file"},
 		"code of a variable": {with(func(s *renderv1.JsonnetSnippetSpec) {
 			s.Files, s.TLAs = files(), []renderv1.Variable{variable("replicas", "1 +")}
 		}), "spec.tlas: replicas:1:4: "},
 		"a taken variable": {with(func(s *renderv1.JsonnetSnippetSpec) {
 			s.Files, s.ExternalVariables = files(), []renderv1.Variable{variable("cluster", "1")}
 		}), "spec.externalVariables[cluster] is set by the operator's command line"},
-		"a source nearby":   {source(renderv1.SourceReference{Kind: "GitRepository", Name: "repo", Namespace: "team-a"}), ""},
-		"a source far away": {source(renderv1.SourceReference{Kind: "GitRepository", Name: "repo", Namespace: "team-b"}), "spec.sourceRef leads into namespace team-b"},
-		"a source of no name": {source(renderv1.SourceReference{Kind: "Bucket", Name: "Repo_1"}), `spec.sourceRef.name "Repo_1" is not the name of an object`},
+		"a source nearby":           {source(renderv1.SourceReference{Kind: "GitRepository", Name: "repo", Namespace: "team-a"}), ""},
+		"a source far away":         {source(renderv1.SourceReference{Kind: "GitRepository", Name: "repo", Namespace: "team-b"}), "spec.sourceRef leads into namespace team-b"},
+		"a source of no name":       {source(renderv1.SourceReference{Kind: "Bucket", Name: "Repo_1"}), `spec.sourceRef.name "Repo_1" is not the name of an object`},
 		"a source of another group": {source(renderv1.SourceReference{APIVersion: "v1", Kind: "GitRepository", Name: "repo"}), `spec.sourceRef.apiVersion "v1"`},
 		"its own artifact":          {source(renderv1.SourceReference{Kind: "ExternalArtifact", Name: "snippet"}), "spec.sourceRef is the snippet's own artifact"},
 		"another artifact":          {source(renderv1.SourceReference{Kind: "ExternalArtifact", Name: "other"}), ""},
@@ -122,10 +121,10 @@ func TestHandler_NeverLocksAnObject(t *testing.T) {
 		object, old *renderv1.JsonnetSnippet
 		allowed     bool
 	}{
-		"the spec is unchanged":     {admissionv1.Update, labelled, snippet(broken), true},
-		"it is being deleted":       {admissionv1.Update, deleted, snippet(broken), true},
-		"it is mended":              {admissionv1.Update, snippet(mended), snippet(broken), true},
-		"it is broken":              {admissionv1.Update, snippet(broken), snippet(mended), false},
+		"the spec is unchanged":       {admissionv1.Update, labelled, snippet(broken), true},
+		"it is being deleted":         {admissionv1.Update, deleted, snippet(broken), true},
+		"it is mended":                {admissionv1.Update, snippet(mended), snippet(broken), true},
+		"it is broken":                {admissionv1.Update, snippet(broken), snippet(mended), false},
 		"a deletion, if one is asked": {admissionv1.Delete, nil, snippet(broken), true},
 	}
 	handler := Handler(Options{Logger: slog.New(slog.DiscardHandler)})

@@ -65,24 +65,27 @@ type gitops struct {
 }
 
 // assemble makes operator mode and binds its listeners. What it has bound before an error is closed.
-func (o *operatorConfig) assemble(ctx context.Context, s shared) (g *gitops, err error) {
-	g = &gitops{close: func() error { return nil }}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, g.closeServers(), g.close())
-		}
-	}()
+func (o *operatorConfig) assemble(ctx context.Context, s shared) (*gitops, error) {
+	g := &gitops{close: func() error { return nil }}
+	if err := g.assemble(ctx, o, s); err != nil {
+		return nil, errors.Join(err, g.closeServers(), g.close())
+	}
+	o.warn(s.logger)
+	return g, nil
+}
+
+func (g *gitops) assemble(ctx context.Context, o *operatorConfig, s shared) error {
 	c, err := o.connect(s.logger)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	l, err := o.lease(c.Namespace)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	store, err := g.openStore(o, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, listen := range []func() (*server.Server, error){
 		func() (*server.Server, error) { return o.listenStorage(ctx, store, s) },
@@ -91,7 +94,7 @@ func (o *operatorConfig) assemble(ctx context.Context, s shared) (g *gitops, err
 	} {
 		bound, err := listen()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if bound != nil {
 			g.servers = append(g.servers, bound)
@@ -99,7 +102,7 @@ func (o *operatorConfig) assemble(ctx context.Context, s shared) (g *gitops, err
 	}
 	probe, err := c.probe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	g.supervisor = supervise.New(supervise.Options{
 		New: o.newManager(c, l, o.options(store, s)), Probe: probe, Synced: s.readiness.SetReady, Logger: s.logger,
@@ -108,8 +111,7 @@ func (o *operatorConfig) assemble(ctx context.Context, s shared) (g *gitops, err
 		func() bool { return g.supervisor.State().Status == supervise.Reconciling },
 		func() int { return g.supervisor.State().Starts },
 	)
-	o.warn(s.logger)
-	return g, nil
+	return nil
 }
 
 // options are those of the controllers, but for what each manager has of its own.

@@ -105,7 +105,9 @@ func (m *Metrics) ReconcileEnded(kind, reason string, took time.Duration) {
 }
 
 // ArtifactPublished records the size of a tarball.
-func (m *Metrics) ArtifactPublished(bytes int64) { m.artifactBytes.WithLabelValues().Observe(float64(bytes)) }
+func (m *Metrics) ArtifactPublished(bytes int64) {
+	m.artifactBytes.WithLabelValues().Observe(float64(bytes))
+}
 
 // RetentionFailed counts superseded artifacts that could not be removed.
 func (m *Metrics) RetentionFailed() { m.failures.retention.Inc() }

@@ -31,7 +31,7 @@ func TestPage_IsCurrent(t *testing.T) {
 // failing is an evaluator that fails as it is told.
 type failing struct{ err error }
 
-func (failing) Version() string                                             { return "1" }
+func (failing) Version() string                                         { return "1" }
 func (f failing) Evaluate(context.Context, jsonnet.Job) (string, error) { return "", f.err }
 
 // without is a store in which nothing is found and deleting fails.

@@ -19,7 +19,9 @@ type store struct {
 }
 
 // Store returns a store that measures another one. Reading an artifact counts as open, without the time of the transfer.
-func (m *Metrics) Store(next storage.Store) storage.Store { return &store{next: next, seconds: m.storage} }
+func (m *Metrics) Store(next storage.Store) storage.Store {
+	return &store{next: next, seconds: m.storage}
+}
 
 func (s *store) ended(operation string, began time.Time, err error) {
 	result := "ok"
