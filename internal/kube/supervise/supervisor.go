@@ -257,7 +257,7 @@ func (w *watch) status() (Status, string) {
 	case w.elected == nil:
 		return Reconciling, "snippets are reconciled here"
 	case w.synced == nil:
-		return Standby, "another replica holds the lease"
+		return Standby, "another replica holds the lease, or it is being taken"
 	default:
 		return Starting, "the caches are being filled"
 	}
