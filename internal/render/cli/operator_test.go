@@ -342,7 +342,43 @@ func TestOperator_PublishesASnippet(t *testing.T) {
 			t.Errorf("no %s among the metrics", want)
 		}
 	}
+	compareMetrics(t, metrics)
 	o.stop(t)
+}
+
+// compareMetrics compares what is served with the reference page. A metric with labels appears with its first value.
+func compareMetrics(t *testing.T, served string) {
+	t.Helper()
+	page, err := os.ReadFile("../../../docs/reference/renderer-metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented, found := map[string]string{}, map[string]string{} // from name to kind
+	labelled := map[string]bool{}
+	for line := range strings.Lines(string(page)) {
+		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| `renderer_") && len(cells) == 4 {
+			name := strings.Trim(cells[0], "|` ")
+			documented[name], labelled[name] = cells[1], strings.TrimSpace(cells[2]) != ""
+		}
+	}
+	for line := range strings.Lines(served) {
+		if fields := strings.Fields(line); strings.HasPrefix(line, "# TYPE renderer_") && len(fields) == 4 {
+			found[fields[2]] = fields[3]
+		}
+	}
+	for name, kind := range documented {
+		if found[name] != kind && (found[name] != "" || !labelled[name]) {
+			t.Errorf("%s is served as %q, documented as %s", name, found[name], kind)
+		}
+	}
+	for name := range found {
+		if documented[name] == "" {
+			t.Errorf("%s is served and not documented", name)
+		}
+	}
+	if len(documented) < 20 {
+		t.Errorf("only %d metrics are documented", len(documented))
+	}
 }
 
 func variableOf(name, value string) renderv1.Variable { return renderv1.Variable{Name: name, Value: &value} }
