@@ -66,6 +66,14 @@ var rules = []rule{
 		why: "an artifact is a file behind a URL",
 	},
 	{
+		from: []string{"/internal/render/server", "/internal/render/snippets"}, denied: kubernetes,
+		why: "the renderer over HTTP is useful without a cluster",
+	},
+	{
+		from: []string{"/internal/kube/supervise", "/internal/kube/access"}, denied: []string{"/api"},
+		why: "plumbing knows no kind of this project",
+	},
+	{
 		from: everything, denied: append([]string{"testing"}, forTests...), except: forTests,
 		why: "what helps tests stays out of the programs",
 	},

@@ -87,8 +87,8 @@ func (p *place) decides(t *testing.T, broken *renderv1.JsonnetSnippet) {
 	taken := snippet("taken", "std.extVar('cluster')")
 	taken.Spec.ExternalVariables = []renderv1.Variable{variableOf("cluster", "mine")}
 	for want, s := range map[string]*renderv1.JsonnetSnippet{
-		"main.jsonnet:2:6: ": snippet("unparsable", "{\n  a: ]\n}"),
-		"spec.sourceRef leads into namespace elsewhere":                           source,
+		"main.jsonnet:2:6: ":                                                    snippet("unparsable", "{\n  a: ]\n}"),
+		"spec.sourceRef leads into namespace elsewhere":                         source,
 		"spec.externalVariables[cluster] is set by the operator's command line": taken,
 	} {
 		s.Namespace = p.Namespace
