@@ -336,7 +336,7 @@ func TestOperator_PublishesASnippet(t *testing.T) {
 		`renderer_reconciles_total{kind="JsonnetSnippet",reason="Synced"}`, "renderer_artifact_bytes_count 1", "renderer_operator_reconciling 1",
 		"renderer_operator_starts_total 1", `renderer_storage_operation_duration_seconds_count{operation="put",result="ok"}`,
 		`renderer_http_requests_total{code="200",method="GET",server="storage"}`, "renderer_evaluations_limit ",
-		"controller_runtime_reconcile_total", "rest_client_requests_total", "leader_election_master_status", "go_goroutines",
+		"controller_runtime_reconcile_total", "rest_client_requests_total", "leader_election_master_status", "go_goroutines", "process_start_time_seconds",
 	} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("no %s among the metrics", want)

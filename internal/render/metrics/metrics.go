@@ -138,7 +138,7 @@ const page = `# Metrics of ` + "`renderer`" + `
 In operator mode the renderer serves metrics for Prometheus at ` + "`/metrics`" + ` on ` + "`--metrics-bind-address`" + `. The mode that
 only serves snippets has none. Every replica has them, also one that is on standby.
 
-Besides the metrics below there are those of controller-runtime and its libraries: ` + "`controller_runtime_*`" + `, ` + "`workqueue_*`" + `,
+Besides the metrics below there are those of controller-runtime and its libraries: ` + "`controller_runtime_*`" + `,
 ` + "`rest_client_*`" + `, ` + "`leader_election_*`" + `, ` + "`go_*`" + ` and ` + "`process_*`" + `.
 
 `
