@@ -27,7 +27,7 @@ type rule struct {
 var (
 	kubernetes = []string{"k8s.io/", "sigs.k8s.io/controller-runtime", "github.com/fluxcd/"}
 	everything = []string{"/"}
-	forTests   = []string{"/internal/kube/kubetest", "/internal/objectstore/objectstoretest"}
+	forTests   = []string{"/internal/kube/kubetest", "/internal/objectstore/objectstoretest", "/internal/obs/obstest"}
 )
 
 // rules are checked over whole chains of imports: what a package must not know, none of its imports may bring.
@@ -64,6 +64,14 @@ var rules = []rule{
 	{
 		from: []string{"/internal/artifact", "/internal/objectstore", "/internal/render/storage"}, denied: kubernetes,
 		why: "an artifact is a file behind a URL",
+	},
+	{
+		from: []string{"/internal/render/server", "/internal/render/snippets"}, denied: kubernetes,
+		why: "the renderer over HTTP is useful without a cluster",
+	},
+	{
+		from: []string{"/internal/kube/supervise", "/internal/kube/access"}, denied: []string{"/api"},
+		why: "plumbing knows no kind of this project",
 	},
 	{
 		from: everything, denied: append([]string{"testing"}, forTests...), except: forTests,

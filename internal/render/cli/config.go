@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -46,66 +45,6 @@ type limitConfig struct {
 	maxMemory     flags.Bytes
 }
 
-type operatorConfig struct {
-	enabled               bool
-	defaultServiceAccount string
-	kubeconfig            string
-	labelSelector         string
-	noCrossNamespaceRefs  bool
-	readinessRequires     string
-	watchNamespaces       string
-
-	publish publishConfig
-	storage storageConfig
-	s3      s3Config
-	webhook webhookConfig
-	leader  leaderConfig
-	observe observeConfig
-}
-
-type publishConfig struct {
-	artifactGCGrace  time.Duration
-	maxArtifactBytes int64
-	maxWithdrawWait  time.Duration
-	rerenderBurst    int
-	rerenderRate     string
-}
-
-type storageConfig struct {
-	backend, baseURL, path string
-	server                 serverConfig
-	sweepInterval          time.Duration
-	sweepMaxTmpAge         time.Duration
-}
-
-type s3Config struct {
-	accessKey, secretKey, sessionToken string
-	anonymous                          bool
-	bucket, endpoint, prefix, region   string
-	useSSL                             bool
-}
-
-type webhookConfig struct {
-	enabled                       bool
-	certDir, certMode             string
-	certValidity                  time.Duration
-	port                          int
-	serviceName, serviceNamespace string
-	configName                    string
-}
-
-type leaderConfig struct {
-	enabled       bool
-	id, namespace string
-}
-
-type observeConfig struct {
-	metricsAddress  string
-	tracingEndpoint string
-	tracingInsecure bool
-	sampleRatio     float64
-}
-
 func defaults() *config {
 	return &config{
 		jsonnet:       serverConfig{"127.0.0.1", "8080", 10 * time.Second, 10 * time.Second},
@@ -115,32 +54,7 @@ func defaults() *config {
 		shutdownDelay: 5 * time.Second,
 		logFormat:     "json",
 		logLevel:      "info",
-		operator: operatorConfig{
-			noCrossNamespaceRefs: true,
-			readinessRequires:    "once",
-			publish: publishConfig{
-				artifactGCGrace: 5 * time.Minute,
-				maxWithdrawWait: time.Hour,
-				rerenderBurst:   120,
-				rerenderRate:    "60/min",
-			},
-			storage: storageConfig{
-				backend:        "local",
-				server:         serverConfig{"0.0.0.0", "8082", 30 * time.Second, 5 * time.Minute},
-				sweepInterval:  10 * time.Minute,
-				sweepMaxTmpAge: 30 * time.Minute,
-			},
-			s3: s3Config{useSSL: true},
-			webhook: webhookConfig{
-				certDir:      "/tmp/k8s-webhook-server/serving-certs",
-				certMode:     "certmgr",
-				certValidity: 365 * 24 * time.Hour,
-				port:         9443,
-				serviceName:  "renderer-webhook",
-			},
-			leader:  leaderConfig{enabled: true, id: "renderer-operator"},
-			observe: observeConfig{metricsAddress: ":8083", sampleRatio: 1},
-		},
+		operator:      operatorDefaults(),
 	}
 }
 
@@ -148,8 +62,6 @@ const defaultMaxConcurrentText = "max(4 x available parallelism, 16)"
 
 // defaultMaxConcurrent is what defaultMaxConcurrentText says. GOMAXPROCS follows a container's CPU limit.
 func defaultMaxConcurrent() int { return max(4*runtime.GOMAXPROCS(0), 16) }
-
-var ratePattern = regexp.MustCompile(`^[1-9][0-9]{0,8}/(sec|min|hour)$`)
 
 // validate returns everything that is wrong with the flags, each by its flag.
 func (c *config) validate() error {
@@ -180,45 +92,6 @@ func (s serverConfig) validate(portPrefix, timeoutPrefix string) error {
 		notNegative(timeoutPrefix+"read-timeout", s.readTimeout),
 		notNegative(timeoutPrefix+"write-timeout", s.writeTimeout),
 	)
-}
-
-func (o *operatorConfig) validate() error {
-	problems := []error{
-		oneOf("readiness-requires-operator", o.readinessRequires, "once", "never"),
-		oneOf("storage-backend", o.storage.backend, "local", "s3"),
-		oneOf("webhook-cert-mode", o.webhook.certMode, "certmgr", "self-signed"),
-		o.storage.server.validate("storage-", "storage-"),
-		notNegative("artifact-gc-grace", o.publish.artifactGCGrace),
-		notNegative("max-artifact-bytes", o.publish.maxArtifactBytes),
-		notNegative("max-withdraw-wait", o.publish.maxWithdrawWait),
-		notNegative("storage-sweep-interval", o.storage.sweepInterval),
-		notNegative("storage-sweep-max-tmp-age", o.storage.sweepMaxTmpAge),
-	}
-	must := func(ok bool, format string, a ...any) {
-		if !ok {
-			problems = append(problems, fmt.Errorf(format, a...))
-		}
-	}
-	must(ratePattern.MatchString(o.publish.rerenderRate),
-		"--rerender-rate %q is not of the form N/period with a period of sec, min or hour, such as 60/min", o.publish.rerenderRate)
-	must(o.publish.rerenderBurst > 0, "--rerender-burst has to be at least 1")
-	must(o.observe.sampleRatio >= 0 && o.observe.sampleRatio <= 1, "--tracing-sample-ratio has to be from 0.0 to 1.0")
-	must(o.webhook.port > 0 && o.webhook.port < 1<<16, "--webhook-port %d is not a port", o.webhook.port)
-	must(o.webhook.certValidity > 0, "--webhook-cert-validity has to be positive")
-	must(!o.webhook.enabled || o.enabled, "--enable-webhook needs --enable-gitops-integration")
-	if !o.enabled {
-		return errors.Join(problems...)
-	}
-	must(o.storage.path != "", "--enable-gitops-integration needs --storage-path, the directory for artifacts")
-	must(o.storage.baseURL != "", "--enable-gitops-integration needs --storage-base-url, where artifacts are fetched from")
-	if o.storage.backend == "s3" {
-		must(o.s3.endpoint != "", "--storage-backend=s3 needs --s3-endpoint")
-		must(o.s3.bucket != "", "--storage-backend=s3 needs --s3-bucket")
-	}
-	if o.webhook.enabled && o.webhook.certMode == "self-signed" {
-		must(o.webhook.configName != "", "--webhook-cert-mode=self-signed needs --webhook-validating-config-name")
-	}
-	return errors.Join(problems...)
 }
 
 func oneOf(flag, value string, allowed ...string) error {

@@ -51,7 +51,9 @@ func TestFlags_HoldTheContract(t *testing.T) {
 	if rows != 65 {
 		t.Errorf("the contract has %d flags, want 65", rows)
 	}
-	delete(table, "--max-evaluation-memory") // an addition
+	for _, addition := range []string{"--max-evaluation-memory", "--concurrent"} {
+		delete(table, addition)
+	}
 	for name := range table {
 		t.Errorf("%s is not in the contract and not listed as an addition", name)
 	}
@@ -129,6 +131,21 @@ func TestMisuse(t *testing.T) {
 		"rate of nothing":          {"--rerender-rate=0/min", "--rerender-rate"},
 		"ratio":                    {"--tracing-sample-ratio=1.1", "--tracing-sample-ratio has to be from 0.0 to 1.0"},
 		"ratio that is none":       {"--tracing-sample-ratio=NaN", "--tracing-sample-ratio"},
+		"s3 keys":                  {operator + "--storage-backend=s3 --s3-endpoint=x --s3-bucket=b --s3-access-key=k", "--s3-...|an access key without a secret key"},
+		"s3 scheme":                {operator + "--storage-backend=s3 --s3-endpoint=http://x --s3-bucket=b", "--s3-...|without a scheme"},
+		"base URL":                 {operator + "--storage-base-url=renderer:8082", "--storage-base-url is not a URL"},
+		"base URL with a user":     {operator + "--storage-base-url=http://u:p@x", "--storage-base-url has a user"},
+		"selector":                 {"--label-selector=a==b==c", "--label-selector"},
+		"namespaces":               {operator + "--watch-namespaces=a,B", `--watch-namespaces|"B" is not the name of a namespace`},
+		"no workers":               {"--concurrent=0", "--concurrent has to be at least 1"},
+		"lease without a name":     {operator + "--leader-election-id=", "--leader-election-id is empty"},
+		"metrics address":          {"--metrics-bind-address=8083", "--metrics-bind-address|host:port"},
+		"no metrics address":       {"--metrics-bind-address=", "--metrics-bind-address|0 disables"},
+		"no metrics":               {"--metrics-bind-address=0", ""},
+		"collector with a scheme":  {"--tracing-endpoint=http://x:4317", "--tracing-endpoint|host:port"},
+		"webhook port":             {"--webhook-port=70000", "--webhook-port 70000"},
+		"validity":                 {"--webhook-cert-validity=0s", "--webhook-cert-validity"},
+		"burst":                    {"--rerender-burst=0", "--rerender-burst"},
 		"requires":                 {"--readiness-requires-operator=always", "--readiness-requires-operator"},
 	}
 	for name, c := range cases {
@@ -164,4 +181,37 @@ func firstOf(errs ...error) error {
 		}
 	}
 	return nil
+}
+
+func TestResolve_TheFlagWinsOverTheEnvironment(t *testing.T) {
+	cases := map[string]struct {
+		args string
+		want []string
+	}{
+		"environment": {"", []string{"a", "b"}},
+		"flag":        {"--watch-namespaces=c", []string{"c"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			config := defaults()
+			if err := config.table().Parse(strings.Fields(c.args)); err != nil {
+				t.Fatal(err)
+			}
+			config.operator.resolve([]string{"RENDERER_WATCH_NAMESPACES= a,,b ", "POD_NAMESPACE=p", "KUBECONFIG=k"})
+			if diff := cmp.Diff(c.want, config.operator.cluster.namespaces()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if cluster := config.operator.cluster; cluster.podNamespace != "p" || cluster.kubeconfigVariable != "k" {
+				t.Errorf("%+v", cluster)
+			}
+		})
+	}
+}
+
+func TestPerSecond(t *testing.T) {
+	for rate, want := range map[string]float64{"60/min": 1, "2/sec": 2, "3600/hour": 1, "1/hour": 1.0 / 3600} {
+		if got, ok := (publishConfig{rerenderRate: rate}).perSecond(); got != want || !ok {
+			t.Errorf("%s is %v a second, want %v", rate, got, want)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -20,11 +21,15 @@ func (r *renderer) run(ctx context.Context) error {
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
 	defer signal.Stop(signals)
 
-	failures := make(chan error, 2)
-	for _, s := range []*server.Server{r.management, r.jsonnet} {
+	servers := append([]*server.Server{r.management}, r.answering()...)
+	failures := make(chan error, len(servers))
+	for _, s := range servers {
 		go func() { failures <- s.Serve() }() // ends with Shutdown or Close below
 	}
-	r.readiness.Set(server.Ready)
+	stopOperator := r.startOperator(ctx)
+	if !r.waitsForOperator {
+		r.readiness.SetReady()
+	}
 
 	var failure error
 	select {
@@ -36,11 +41,48 @@ func (r *renderer) run(ctx context.Context) error {
 		r.logger.Info("shutting down", "delay", r.shutdownDelay.String())
 	}
 	r.readiness.Set(server.ShuttingDown)
-	r.jsonnet.EndKeepAlives()
+	operatorEnded := stopOperator() // at once, so that another replica takes over
+	for _, s := range r.answering() {
+		s.EndKeepAlives()
+	}
 	if failure == nil {
 		r.delay(signals)
 	}
-	return errors.Join(failure, r.drain())
+	return errors.Join(failure, r.drain(operatorEnded))
+}
+
+// answering are the servers besides that of the probes.
+func (r *renderer) answering() []*server.Server {
+	servers := []*server.Server{r.jsonnet}
+	if r.gitops != nil {
+		servers = append(servers, r.gitops.servers...)
+	}
+	return servers
+}
+
+// startOperator runs what operator mode has besides servers. The function that it returns ends that, and returns a channel
+// that is closed when it has ended.
+func (r *renderer) startOperator(ctx context.Context) func() <-chan struct{} {
+	ended := make(chan struct{})
+	if r.gitops == nil {
+		close(ended)
+		return func() <-chan struct{} { return ended }
+	}
+	// The signals are looked at above; this context ends when the rest has been told.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() { r.gitops.supervisor.Run(ctx) })
+	for _, run := range r.gitops.background {
+		running.Go(func() { run(ctx) })
+	}
+	go func() {
+		running.Wait()
+		close(ended)
+	}()
+	return func() <-chan struct{} {
+		cancel()
+		return ended
+	}
 }
 
 // delay lets the orchestrator notice that this process is not ready. A second signal ends it.
@@ -58,11 +100,26 @@ func (r *renderer) delay(signals <-chan os.Signal) {
 }
 
 // drain answers what was accepted. The probes go last.
-func (r *renderer) drain() error {
+func (r *renderer) drain(operatorEnded <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	defer cancel()
-	err := r.jsonnet.Shutdown(ctx)
-	err = errors.Join(err, r.management.Shutdown(ctx))
+	var errs []error
+	for _, s := range r.answering() {
+		errs = append(errs, s.Shutdown(ctx))
+	}
+	select {
+	case <-operatorEnded:
+		if r.gitops != nil {
+			errs = append(errs, r.gitops.close())
+		}
+	case <-ctx.Done():
+		errs = append(errs, errors.New("ending the operator: it did not end in time"))
+	}
+	errs = append(errs, r.management.Shutdown(ctx))
+	if err := r.tracing.Shutdown(context.WithoutCancel(ctx)); err != nil { // bounds itself; lost spans are no failure
+		r.logger.Warn("the last spans were not sent", "error", err.Error())
+	}
+	err := errors.Join(errs...)
 	r.logger.Info("stopped", "clean", err == nil)
 	return err
 }

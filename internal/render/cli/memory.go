@@ -14,7 +14,7 @@ import (
 type memoryPlan struct {
 	limit                           int64 // of the process; 0 is unknown
 	results, files, representations int64 // caches
-	programs                        int64
+	programs, sources               int64
 	evaluations                     int64 // all evaluations together; 0 is no limit
 	ballast                         int64 // see maxBallast
 }
@@ -25,6 +25,7 @@ const (
 	maxFileCache           = 64 << 20
 	maxRepresentationCache = 64 << 20
 	maxProgramCache        = 64 << 20
+	maxSourceCache         = 128 << 20
 )
 
 // maxBallast is the most memory that is allocated and never used. The garbage collector starts when the heap has doubled:
@@ -36,17 +37,18 @@ const maxBallast = 64 << 20
 func planMemory(limit int64) memoryPlan {
 	plan := memoryPlan{
 		limit: limit, results: maxResultCache, files: maxFileCache, representations: maxRepresentationCache,
-		programs: maxProgramCache, ballast: maxBallast,
+		programs: maxProgramCache, sources: maxSourceCache, ballast: maxBallast,
 	}
 	if limit <= 0 {
 		return plan
 	}
-	const parts = 5 // the result cache is twice as large as each of the others
+	const parts = 6 // the result cache is twice as large as each of the others
 	share := limit / 4 / parts
 	plan.results = min(plan.results, 2*share)
 	plan.files = min(plan.files, share)
 	plan.representations = min(plan.representations, share)
 	plan.programs = min(plan.programs, share)
+	plan.sources = min(plan.sources, share)
 	plan.evaluations = limit / 2
 	const ballastPart = 16
 	plan.ballast = min(plan.ballast, limit/ballastPart)

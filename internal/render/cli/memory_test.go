@@ -8,9 +8,9 @@ func TestPlanMemory(t *testing.T) {
 		want  memoryPlan
 		why   string
 	}{
-		"unknown": {0, memoryPlan{results: 128 << 20, files: 64 << 20, representations: 64 << 20, programs: 64 << 20, ballast: 64 << 20}, "no limit for evaluations"},
-		"plenty":  {8 << 30, memoryPlan{limit: 8 << 30, results: 128 << 20, files: 64 << 20, representations: 64 << 20, programs: 64 << 20, evaluations: 4 << 30, ballast: 64 << 20}, "caches do not grow with it"},
-		"little":  {200 << 20, memoryPlan{limit: 200 << 20, results: 20 << 20, files: 10 << 20, representations: 10 << 20, programs: 10 << 20, evaluations: 100 << 20, ballast: 200 << 20 / 16}, "a quarter for caches, half for evaluations"},
+		"unknown": {0, memoryPlan{results: 128 << 20, files: 64 << 20, representations: 64 << 20, programs: 64 << 20, sources: 128 << 20, ballast: 64 << 20}, "no limit for evaluations"},
+		"plenty":  {8 << 30, memoryPlan{limit: 8 << 30, results: 128 << 20, files: 64 << 20, representations: 64 << 20, programs: 64 << 20, sources: 128 << 20, evaluations: 4 << 30, ballast: 64 << 20}, "caches do not grow with it"},
+		"little":  {240 << 20, memoryPlan{limit: 240 << 20, results: 20 << 20, files: 10 << 20, representations: 10 << 20, programs: 10 << 20, sources: 10 << 20, evaluations: 120 << 20, ballast: 15 << 20}, "a quarter for caches, half for evaluations"},
 	}
 	for name, c := range cases {
 		got := planMemory(c.limit)

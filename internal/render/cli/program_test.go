@@ -202,21 +202,21 @@ func TestShutdown_LosesNoRequest(t *testing.T) {
 	t.Logf("%d requests were answered, %d of them while it shut down", answered.Load(), closed.Load())
 }
 
-type client struct {
+type tcpClient struct {
 	net.Conn
 	reader *bufio.Reader
 }
 
-func dial(address string) (*client, error) {
+func dial(address string) (*tcpClient, error) {
 	connection, err := net.Dial("tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	return &client{connection, bufio.NewReader(connection)}, connection.SetDeadline(time.Now().Add(30 * time.Second))
+	return &tcpClient{connection, bufio.NewReader(connection)}, connection.SetDeadline(time.Now().Add(30 * time.Second))
 }
 
 // ask sends a request and says whether the server ends the connection after it.
-func (c *client) ask(target string) (ended bool, err error) {
+func (c *tcpClient) ask(target string) (ended bool, err error) {
 	if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", target); err != nil {
 		return false, err
 	}

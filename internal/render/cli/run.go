@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +20,8 @@ import (
 	"github.com/stagewright/stagewright/internal/jsonnet/eval"
 	"github.com/stagewright/stagewright/internal/jsonnet/eval/turns"
 	"github.com/stagewright/stagewright/internal/jsonnet/files"
+	"github.com/stagewright/stagewright/internal/obs"
+	"github.com/stagewright/stagewright/internal/render/metrics"
 	"github.com/stagewright/stagewright/internal/render/server"
 	"github.com/stagewright/stagewright/internal/render/snippets"
 	"github.com/stagewright/stagewright/internal/version"
@@ -47,15 +51,13 @@ func Run(ctx context.Context, args, env []string, _ io.Reader, stdout, stderr io
 		_, err := fmt.Fprintln(stdout, version.String("renderer"))
 		return report(stderr, err)
 	}
+	c.operator.resolve(env)
 	variables, err := externals(c.snippets.externals, env)
 	if err := errors.Join(c.validate(), err); err != nil {
 		return misuse(stderr, err)
 	}
-	if c.operator.enabled {
-		return report(stderr, errors.New("--enable-gitops-integration: the operator is not part of this release yet; "+
-			"without the flag the renderer serves snippets over HTTP"))
-	}
-	r, err := c.assemble(ctx, variables, c.logger(stderr))
+	logger := c.logger(stderr)
+	r, err := c.assemble(ctx, variables, logger)
 	if err != nil {
 		return report(stderr, err)
 	}
@@ -90,7 +92,10 @@ func (c *config) logger(w io.Writer) *slog.Logger {
 // renderer is the running program.
 type renderer struct {
 	jsonnet, management *server.Server
+	gitops              *gitops // nil without operator mode
+	tracing             *obs.Tracing
 	readiness           *server.Readiness
+	waitsForOperator    bool // before it is ready
 	shutdownDelay       time.Duration
 	logger              *slog.Logger
 	ballast             []byte // never touched: it takes addresses, not memory
@@ -99,17 +104,79 @@ type renderer struct {
 // assemble makes the program and binds its listeners, all of them before anything is served.
 func (c *config) assemble(ctx context.Context, variables map[string]string, logger *slog.Logger) (*renderer, error) {
 	memory := planMemory(memoryLimit(logger))
-	store := files.NewStore(memory.files)
-	catalog, err := snippets.NewCatalog(store, snippets.Config{
+	catalog, err := snippets.NewCatalog(files.NewStore(memory.files), snippets.Config{
 		Files: c.snippets.files, Directories: c.snippets.directories, Libraries: c.snippets.libraries,
 	})
 	if err != nil {
 		return nil, err
 	}
+	r := &renderer{
+		readiness: &server.Readiness{}, shutdownDelay: c.shutdownDelay, logger: logger,
+		waitsForOperator: c.operator.enabled && c.operator.readinessRequires == "once",
+		ballast:          make([]byte, memory.ballast),
+	}
+	observation, err := r.observe(ctx, c.operator.observe)
+	if err != nil {
+		return nil, err
+	}
+	engine := c.engine(memory, variables, observation.metrics, logger)
+	endpoint := server.Endpoint{
+		Path: strings.Trim(c.endpoint, "/"), Snippets: catalog, Evaluator: engine,
+		CacheBytes: memory.representations, WriteTimeout: c.jsonnet.writeTimeout, Logger: logger,
+	}
+	if r.jsonnet, err = c.jsonnet.listen(ctx, "jsonnet", "", observation.requests.Observe("jsonnet", endpoint.Handler()), logger); err != nil {
+		return nil, r.abandon(err)
+	}
+	var operatorState func() server.OperatorState
+	if c.operator.enabled {
+		if r.gitops, err = c.operator.assemble(ctx, shared{
+			engine: engine, limits: c.limits, cacheBytes: memory.sources, variables: slices.Sorted(maps.Keys(variables)),
+			observation: observation, readiness: r.readiness, logger: logger,
+		}); err != nil {
+			return nil, r.abandon(err)
+		}
+		operatorState = r.gitops.state
+	}
+	r.management, err = c.management.listen(ctx, "management", "management-", server.Probes(r.readiness, operatorState, logger), logger)
+	if err != nil {
+		return nil, r.abandon(err)
+	}
+	c.warn(logger)
+	return r, nil
+}
+
+// abandon closes what was bound before an error.
+func (r *renderer) abandon(err error) error {
+	errs := []error{err}
+	if r.jsonnet != nil {
+		errs = append(errs, r.jsonnet.Close())
+	}
+	if r.gitops != nil {
+		errs = append(errs, r.gitops.closeServers(), r.gitops.close())
+	}
+	return errors.Join(errs...)
+}
+
+// observe makes metrics and tracing.
+func (r *renderer) observe(ctx context.Context, o observeConfig) (observation, error) {
+	made := metrics.New()
+	tracing, err := obs.StartTracing(ctx, obs.TracingOptions{
+		Endpoint: o.tracingEndpoint, Insecure: o.tracingInsecure, SampleRatio: o.sampleRatio,
+		Service: "renderer", Version: version.Version, Logger: r.logger, Failed: made.SpansLost,
+	})
+	if err != nil {
+		return observation{}, fmt.Errorf("--tracing-endpoint: %w", err)
+	}
+	r.tracing = tracing
+	return observation{metrics: made, requests: made.Requests(tracing.Tracer()), tracer: tracing.Tracer()}, nil
+}
+
+// engine makes the one that all evaluations share.
+func (c *config) engine(memory memoryPlan, variables map[string]string, m *metrics.Metrics, logger *slog.Logger) *jsonnet.Engine {
 	engine := jsonnet.NewEngine(jsonnet.Config{
-		Evaluator: eval.New(eval.Options{
+		Evaluator: m.Evaluator(eval.New(eval.Options{
 			ProgramCacheBytes: memory.programs, Memory: memory.pool(), Turns: turns.New(runtime.GOMAXPROCS(0)),
-		}),
+		})),
 		Limits: jsonnet.Limits{
 			Timeout:       c.limits.timeout,
 			MaxConcurrent: c.limits.maxConcurrent,
@@ -120,29 +187,13 @@ func (c *config) assemble(ctx context.Context, variables map[string]string, logg
 		External: bindings(variables),
 		Trace:    traceTo(logger),
 	})
-	endpoint := server.Endpoint{
-		Path: strings.Trim(c.endpoint, "/"), Snippets: catalog, Evaluator: engine,
-		CacheBytes: memory.representations, WriteTimeout: c.jsonnet.writeTimeout, Logger: logger,
-	}
-	r := &renderer{
-		readiness: &server.Readiness{}, shutdownDelay: c.shutdownDelay, logger: logger,
-		ballast: make([]byte, memory.ballast),
-	}
-	r.jsonnet, err = c.jsonnet.listen(ctx, "jsonnet", "", endpoint.Handler(), logger)
-	if err != nil {
-		return nil, err
-	}
-	r.management, err = c.management.listen(ctx, "management", "management-", server.Probes(r.readiness, logger), logger)
-	if err != nil {
-		return nil, errors.Join(err, r.jsonnet.Close())
-	}
-	c.warn(logger)
-	return r, nil
+	m.Engine(c.limits.maxConcurrent, engine.Counters)
+	return engine
 }
 
 // warn tells what is probably not meant, but may be right a moment later.
 func (c *config) warn(logger *slog.Logger) {
-	if len(c.snippets.files)+len(c.snippets.directories) == 0 {
+	if len(c.snippets.files)+len(c.snippets.directories) == 0 && !c.operator.enabled {
 		logger.Warn("nothing to serve: neither --snippet nor --snippet-directory is given")
 	}
 	for _, set := range []struct {

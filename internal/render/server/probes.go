@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync/atomic"
+	"time"
 )
 
 // State is what the startup and readiness probes say.
@@ -24,6 +25,13 @@ type Readiness struct{ state atomic.Value }
 // Set changes the state.
 func (r *Readiness) Set(s State) { r.state.Store(s) }
 
+// SetReady makes a process that is starting ready. One that shuts down stays so.
+func (r *Readiness) SetReady() {
+	if !r.state.CompareAndSwap(nil, Ready) {
+		r.state.CompareAndSwap(Starting, Ready)
+	}
+}
+
 // State returns the state.
 func (r *Readiness) State() State {
 	if s, ok := r.state.Load().(State); ok {
@@ -32,8 +40,21 @@ func (r *Readiness) State() State {
 	return Starting
 }
 
-// Probes returns the handler of the management server: /start, /ready and /live.
-func Probes(readiness *Readiness, logger *slog.Logger) http.Handler {
+// OperatorState is what /operator answers.
+type OperatorState struct {
+	Status string    `json:"status"`
+	Reason string    `json:"reason"`
+	Since  time.Time `json:"since"`  // when status or reason changed last
+	Starts int       `json:"starts"` // of the manager
+	OK     bool      `json:"-"`      // it reconciles, or would if another replica did not
+}
+
+// Probes returns the handler of the management server: /start, /ready and /live, and /operator unless operator is nil.
+func Probes(readiness *Readiness, operator func() OperatorState, logger *slog.Logger) http.Handler {
+	served := "/start, /ready and /live"
+	if operator != nil {
+		served = "/start, /ready, /live and /operator"
+	}
 	return handle(logger, func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			problem := newProblem(CodeMethodNotAllowed, fmt.Sprintf("%s is not a method of probes", r.Method))
@@ -50,16 +71,30 @@ func Probes(readiness *Readiness, logger *slog.Logger) http.Handler {
 			} else {
 				writeStatus(w, r, http.StatusServiceUnavailable, string(state))
 			}
+		case "/operator":
+			if operator == nil {
+				return newProblem(CodeNotFound, "/operator is served with --enable-gitops-integration alone")
+			}
+			state := operator()
+			code := http.StatusOK
+			if !state.OK {
+				code = http.StatusServiceUnavailable
+			}
+			writeJSON(w, r, code, state)
 		default:
-			return newProblem(CodeNotFound, "the management server has /start, /ready and /live")
+			return newProblem(CodeNotFound, "the management server has "+served)
 		}
 		return nil
 	})
 }
 
 func writeStatus(w http.ResponseWriter, r *http.Request, code int, status string) {
-	body, err := json.Marshal(map[string]string{"status": status})
-	if err != nil { // a map of strings
+	writeJSON(w, r, code, map[string]string{"status": status})
+}
+
+func writeJSON(w http.ResponseWriter, r *http.Request, code int, value any) {
+	body, err := json.Marshal(value)
+	if err != nil { // strings, a time and a number
 		code, body = http.StatusInternalServerError, []byte(`{}`)
 	}
 	w.Header().Set("Content-Type", mediaJSON)

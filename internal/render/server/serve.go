@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +17,7 @@ type Options struct {
 	Name         string // in the log
 	Address      string // host:port; port 0 takes a free one
 	Handler      http.Handler
+	TLS          *tls.Config   // nil serves plain text
 	ReadTimeout  time.Duration // of a whole request; 0 is no limit
 	WriteTimeout time.Duration // of a response; 0 is no limit
 	Logger       *slog.Logger
@@ -43,6 +45,7 @@ func Listen(ctx context.Context, o Options) (*Server, error) {
 	s := &Server{name: o.Name, listener: listener, logger: o.Logger}
 	s.http = &http.Server{
 		Handler:           s.endConnections(o.Handler),
+		TLSConfig:         o.TLS,
 		ReadTimeout:       o.ReadTimeout,
 		ReadHeaderTimeout: o.ReadTimeout,
 		WriteTimeout:      o.WriteTimeout,
@@ -58,7 +61,11 @@ func (s *Server) Address() string { return s.listener.Addr().String() }
 // Serve answers requests until Shutdown, and then returns nil.
 func (s *Server) Serve() error {
 	s.logger.Info("serving", "server", s.name, "address", s.Address())
-	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+	serve := func() error { return s.http.Serve(s.listener) }
+	if s.http.TLSConfig != nil {
+		serve = func() error { return s.http.ServeTLS(s.listener, "", "") } // the certificate is in the configuration
+	}
+	if err := serve(); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving %s on %s: %w", s.name, s.Address(), err)
 	}
 	return nil

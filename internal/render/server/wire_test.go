@@ -186,7 +186,7 @@ func TestServer_CutsOffWhatDoesNotEnd(t *testing.T) {
 func TestProbes(t *testing.T) {
 	var readiness server.Readiness
 	s := listen(t, server.Options{
-		Name: "management", Address: "127.0.0.1:0", Handler: server.Probes(&readiness, slog.New(slog.DiscardHandler)),
+		Name: "management", Address: "127.0.0.1:0", Handler: server.Probes(&readiness, nil, slog.New(slog.DiscardHandler)),
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	check := func(path string, status int, body string) {

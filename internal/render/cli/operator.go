@@ -1,0 +1,309 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/stagewright/stagewright/internal/artifact"
+	"github.com/stagewright/stagewright/internal/jsonnet"
+	"github.com/stagewright/stagewright/internal/kube/access"
+	"github.com/stagewright/stagewright/internal/kube/supervise"
+	"github.com/stagewright/stagewright/internal/kube/webhookcert"
+	"github.com/stagewright/stagewright/internal/objectstore"
+	"github.com/stagewright/stagewright/internal/obs"
+	"github.com/stagewright/stagewright/internal/render/admission"
+	"github.com/stagewright/stagewright/internal/render/metrics"
+	"github.com/stagewright/stagewright/internal/render/operator"
+	"github.com/stagewright/stagewright/internal/render/server"
+	"github.com/stagewright/stagewright/internal/render/sources"
+	"github.com/stagewright/stagewright/internal/render/storage"
+)
+
+// Of the servers that have no flags for it.
+const (
+	readTimeout  = 10 * time.Second
+	writeTimeout = time.Minute
+)
+
+// shared is what the operator has in common with the renderer over HTTP.
+type shared struct {
+	engine      *jsonnet.Engine
+	limits      limitConfig
+	cacheBytes  int64 // for unpacked sources
+	variables   []string
+	observation observation
+	readiness   *server.Readiness
+	logger      *slog.Logger
+}
+
+// observation is how the process is looked into.
+type observation struct {
+	metrics  *metrics.Metrics
+	requests *obs.Requests
+	tracer   trace.Tracer
+}
+
+// gitops is what operator mode adds to the process.
+type gitops struct {
+	servers    []*server.Server
+	supervisor *supervise.Supervisor
+	background []func(ctx context.Context)
+	close      func() error // of the storage
+}
+
+// assemble makes operator mode and binds its listeners. What it has bound before an error is closed.
+func (o *operatorConfig) assemble(ctx context.Context, s shared) (*gitops, error) {
+	g := &gitops{close: func() error { return nil }}
+	if err := g.assemble(ctx, o, s); err != nil {
+		return nil, errors.Join(err, g.closeServers(), g.close())
+	}
+	o.warn(s.logger)
+	return g, nil
+}
+
+func (g *gitops) assemble(ctx context.Context, o *operatorConfig, s shared) error {
+	c, err := o.connect(s.logger)
+	if err != nil {
+		return err
+	}
+	l, err := o.lease(c.Namespace)
+	if err != nil {
+		return err
+	}
+	store, err := g.openStore(o, s)
+	if err != nil {
+		return err
+	}
+	for _, listen := range []func() (*server.Server, error){
+		func() (*server.Server, error) { return o.listenStorage(ctx, store, s) },
+		func() (*server.Server, error) { return o.listenMetrics(ctx, s) },
+		func() (*server.Server, error) { return g.listenWebhook(ctx, o, c, s) },
+	} {
+		bound, err := listen()
+		if err != nil {
+			return err
+		}
+		if bound != nil {
+			g.servers = append(g.servers, bound)
+		}
+	}
+	probe, err := c.probe()
+	if err != nil {
+		return err
+	}
+	g.supervisor = supervise.New(supervise.Options{
+		New: o.newManager(c, l, o.options(store, s)), Probe: probe, Synced: s.readiness.SetReady, Logger: s.logger,
+	})
+	s.observation.metrics.Operator(
+		func() bool { return g.supervisor.State().Status == supervise.Reconciling },
+		func() int { return g.supervisor.State().Starts },
+	)
+	return nil
+}
+
+// options are those of the controllers, but for what each manager has of its own.
+func (o *operatorConfig) options(store storage.Store, s shared) operator.Options {
+	rate, _ := o.publish.perSecond() // validated
+	return operator.Options{
+		Evaluator: newShare(s.engine, s.limits.maxConcurrent),
+		Sources: sources.NewLoader(sources.Options{
+			Fetcher: artifact.NewFetcher(artifact.DefaultFetchOptions()), CacheBytes: s.cacheBytes,
+		}),
+		Spec: operator.SpecPolicy{
+			DefaultServiceAccount: o.defaultServiceAccount,
+			NoCrossNamespaceRefs:  o.noCrossNamespaceRefs,
+			ExternalVariables:     s.variables,
+		},
+		Publish: operator.Publishing{
+			Store:            store,
+			BaseURL:          strings.TrimRight(o.storage.baseURL, "/"),
+			MaxArtifactBytes: o.publish.maxArtifactBytes,
+			GCGrace:          o.publish.artifactGCGrace,
+			MaxWithdrawWait:  o.publish.maxWithdrawWait,
+		},
+		Rerender:   operator.Rate{PerSecond: rate, Burst: o.publish.rerenderBurst},
+		Observe:    operator.Observation{Observer: s.observation.metrics, Tracer: s.observation.tracer},
+		Concurrent: o.concurrent,
+	}
+}
+
+// openStore opens where artifacts are kept, and sweeps it where interrupted writes leave files behind.
+func (g *gitops) openStore(o *operatorConfig, s shared) (storage.Store, error) {
+	if o.storage.backend == "s3" {
+		bucket, err := objectstore.Open(o.s3.objectStore())
+		if err != nil {
+			return nil, fmt.Errorf("--storage-backend=s3: %w", err)
+		}
+		g.background = append(g.background, func(ctx context.Context) { checkBucket(ctx, bucket, s.logger) })
+		return s.observation.metrics.Store(storage.NewS3(bucket)), nil
+	}
+	local, err := storage.OpenLocal(o.storage.path)
+	if err != nil {
+		return nil, fmt.Errorf("--storage-path: %w", err)
+	}
+	g.close = local.Close
+	sweeper := &storage.Sweeper{
+		Local: local, Interval: o.storage.sweepInterval, MaxAge: o.storage.sweepMaxTmpAge, Logger: s.logger,
+		Failed: s.observation.metrics.SweepFailed,
+	}
+	g.background = append(g.background, sweeper.Run)
+	return s.observation.metrics.Store(local), nil
+}
+
+// checkBucket warns early. The store may be there a moment later, so nothing ends because of it.
+func checkBucket(ctx context.Context, bucket *objectstore.Bucket, logger *slog.Logger) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := bucket.Check(ctx); err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		logger.Warn("the object store cannot be used now; it is tried again with each artifact", "error", err.Error())
+	}
+}
+
+// listenStorage binds the server of the artifacts. They are served below the path of the base URL, and without it, for
+// proxies that take it away.
+func (o *operatorConfig) listenStorage(ctx context.Context, store storage.Store, s shared) (*server.Server, error) {
+	base, err := url.Parse(o.storage.baseURL)
+	if err != nil {
+		return nil, errors.New("--storage-base-url is not a URL") // validated
+	}
+	files := storage.Handler(store, s.logger)
+	prefix := strings.TrimRight(base.Path, "/")
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if rest, ok := strings.CutPrefix(r.URL.Path, prefix); prefix != "" && ok && strings.HasPrefix(rest, "/") {
+			http.StripPrefix(prefix, files).ServeHTTP(w, r)
+			return
+		}
+		files.ServeHTTP(w, r)
+	})
+	return o.storage.server.listen(ctx, "storage", "storage-", s.observation.requests.Observe("storage", handler), s.logger)
+}
+
+// listenMetrics binds the server of the metrics, unless there is to be none.
+func (o *operatorConfig) listenMetrics(ctx context.Context, s shared) (*server.Server, error) {
+	if o.observe.metricsAddress == "0" {
+		return nil, nil //nolint:nilnil // no server and no error
+	}
+	bound, err := server.Listen(ctx, server.Options{
+		Name: "metrics", Address: o.observe.metricsAddress, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, Logger: s.logger,
+		Handler: s.observation.metrics.Registry.Handler(ctrlmetrics.Registry),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("binding the metrics server (--metrics-bind-address): %w", err)
+	}
+	return bound, nil
+}
+
+// listenWebhook binds the webhook's server, if there is to be one. Every replica has it, whoever reconciles.
+func (g *gitops) listenWebhook(ctx context.Context, o *operatorConfig, c *cluster, s shared) (*server.Server, error) {
+	if !o.webhook.enabled {
+		return nil, nil //nolint:nilnil // no server and no error
+	}
+	certificate, err := g.certificate(o, c, s)
+	if err != nil {
+		return nil, err
+	}
+	handler := admission.Handler(admission.Options{
+		ExternalVariables: s.variables, NoCrossNamespaceRefs: o.noCrossNamespaceRefs,
+		Observe: s.observation.metrics.Admission, Logger: s.logger,
+	})
+	bound, err := server.Listen(ctx, server.Options{
+		Name: "webhook", Address: net.JoinHostPort("", strconv.Itoa(o.webhook.port)),
+		Handler:     s.observation.requests.Observe("webhook", handler),
+		TLS:         &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate},
+		ReadTimeout: readTimeout, WriteTimeout: writeTimeout, Logger: s.logger,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("binding the webhook server (--webhook-port): %w", err)
+	}
+	return bound, nil
+}
+
+type getCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+
+// certificate prepares the webhook's certificate, which is renewed in the background.
+func (g *gitops) certificate(o *operatorConfig, c *cluster, s shared) (getCertificate, error) {
+	var run func(context.Context) error
+	var get getCertificate
+	if o.webhook.certMode == "self-signed" {
+		made, err := o.selfSigned(c, s)
+		if err != nil {
+			return nil, err
+		}
+		run, get = made.Start, made.GetCertificate
+	} else {
+		mounted, err := webhookcert.Mounted(o.webhook.certDir)
+		if err != nil {
+			return nil, fmt.Errorf("--webhook-cert-dir: %w", err)
+		}
+		run, get = mounted.Start, mounted.GetCertificate
+	}
+	g.background = append(g.background, func(ctx context.Context) {
+		if err := run(ctx); err != nil && ctx.Err() == nil {
+			s.observation.metrics.Certificate(false, err)
+			s.logger.Error("the webhook's certificate is not renewed any more", "error", err.Error())
+		}
+	})
+	return get, nil
+}
+
+func (o *operatorConfig) selfSigned(c *cluster, s shared) (*webhookcert.SelfSigned, error) {
+	given := o.webhook.serviceNamespace
+	if given == "" {
+		given = o.leader.namespace
+	}
+	namespace, err := o.places(given, c.Namespace).Namespace()
+	if errors.Is(err, access.ErrNoNamespace) {
+		err = errors.New("the namespace of the webhook's Service is not known; set it, or POD_NAMESPACE")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--webhook-service-namespace: %w", err)
+	}
+	uncached, err := client.New(c.Config, client.Options{Scheme: c.scheme})
+	if err != nil {
+		return nil, fmt.Errorf("making a client for the webhook's configuration: %w", err)
+	}
+	return webhookcert.NewSelfSigned(webhookcert.Options{
+		ServiceName: o.webhook.serviceName, ServiceNamespace: namespace, Validity: o.webhook.certValidity,
+		Configuration: o.webhook.configName, Client: uncached, Observe: s.observation.metrics.Certificate,
+	})
+}
+
+// warn tells what is probably not meant, but may be right.
+func (o *operatorConfig) warn(logger *slog.Logger) {
+	if o.storage.backend == "local" && o.leader.enabled {
+		logger.Warn("artifacts are kept in a local directory: with more than one replica, --storage-path has to be a volume that all "+
+			"of them share, or --storage-backend s3", "path", o.storage.path)
+	}
+	if o.s3.anonymous && o.storage.backend == "s3" {
+		logger.Warn("--s3-anonymous: requests to the object store are not signed; that is for tests and development")
+	}
+}
+
+func (g *gitops) closeServers() error {
+	var errs []error
+	for _, s := range g.servers {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// state is what /operator answers.
+func (g *gitops) state() server.OperatorState {
+	state := g.supervisor.State()
+	return server.OperatorState{
+		Status: string(state.Status), Reason: state.Reason, Since: state.Since.UTC(), Starts: state.Starts, OK: state.Status.OK(),
+	}
+}
