@@ -58,7 +58,7 @@ func (b *Bucket) Put(ctx context.Context, key, contentType string, content []byt
 // Stat describes an object.
 func (b *Bucket) Stat(ctx context.Context, key string) (Object, error) {
 	info, err := b.core.StatObject(ctx, b.name, b.prefix+key, minio.StatObjectOptions{})
-	return b.object(info), b.wrap("finding", key, err)
+	return b.object(info), b.wrap("finding", key, b.confirm(ctx, key, err))
 }
 
 // Get reads an object from an offset. With an ETag it fails when the object has become another one.
@@ -76,10 +76,43 @@ func (b *Bucket) Get(ctx context.Context, key string, offset int64, etag string)
 	}
 	body, info, _, err := b.core.GetObject(ctx, b.name, b.prefix+key, options)
 	if err != nil {
-		return nil, Object{}, b.wrap("reading", key, err)
+		return nil, Object{}, b.wrap("reading", key, b.confirm(ctx, key, err))
 	}
 	return body, b.object(info), nil
 }
+
+// confirm asks the store for its list where an answer says that an object is not there. An answer of 404 may come from a
+// server in front of the store, and that to HEAD is the same when the whole bucket is gone: whoever deletes what is gone
+// must be able to rely on it.
+func (b *Bucket) confirm(ctx context.Context, key string, err error) error {
+	if !isNoSuchKey(err) {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx) // ends the listing
+	defer cancel()
+	options := minio.ListObjectsOptions{Prefix: b.prefix + key, Recursive: true, MaxKeys: 1}
+	for info := range b.core.ListObjectsIter(ctx, b.name, options) {
+		switch {
+		case info.Err != nil:
+			return info.Err
+		case info.Key == b.prefix+key: // the first one, if it is there
+			return errors.New("the store lists the object and does not find it")
+		}
+		break
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+func isNoSuchKey(err error) bool {
+	var response minio.ErrorResponse
+	return errors.As(err, &response) && response.Code == minio.NoSuchKey
+}
+
+// maxListed bounds a listing, against a store that always has another page. Nobody keeps as much below one prefix.
+const maxListed = 100_000
 
 // List returns the objects whose keys start with a prefix, in the order of their keys.
 func (b *Bucket) List(ctx context.Context, prefix string) ([]Object, error) {
@@ -90,6 +123,9 @@ func (b *Bucket) List(ctx context.Context, prefix string) ([]Object, error) {
 	for info := range b.core.ListObjectsIter(ctx, b.name, options) {
 		if info.Err != nil {
 			return nil, b.wrap("listing", prefix, info.Err)
+		}
+		if len(objects) == maxListed {
+			return nil, b.wrap("listing", prefix, fmt.Errorf("there are more than %d objects", maxListed))
 		}
 		objects = append(objects, b.object(info))
 	}
@@ -117,9 +153,9 @@ func (b *Bucket) wrap(doing, key string, err error) error {
 		return nil
 	}
 	var response minio.ErrorResponse
-	if errors.As(err, &response) && response.Code == minio.NoSuchKey {
+	if isNoSuchKey(err) {
 		err = fs.ErrNotExist
-	} else if response.Code != "" {
+	} else if errors.As(err, &response) && response.Code != "" {
 		err = fmt.Errorf("%s: %w", response.Code, err) // messages of stores do not always say what kind they are of
 	}
 	return fmt.Errorf("%s object %q of bucket %q: %w", doing, b.prefix+key, b.name, err)
