@@ -57,8 +57,13 @@ func (b *Bucket) Put(ctx context.Context, key, contentType string, content []byt
 
 // Stat describes an object.
 func (b *Bucket) Stat(ctx context.Context, key string) (Object, error) {
-	info, err := b.core.StatObject(ctx, b.name, b.prefix+key, minio.StatObjectOptions{})
-	return b.object(info), b.wrap("finding", key, b.confirm(ctx, key, err))
+	var object Object
+	err := b.find(ctx, key, func() error {
+		info, err := b.core.StatObject(ctx, b.name, b.prefix+key, minio.StatObjectOptions{})
+		object = b.object(info)
+		return err
+	})
+	return object, b.wrap("finding", key, err)
 }
 
 // Get reads an object from an offset. With an ETag it fails when the object has become another one.
@@ -74,12 +79,29 @@ func (b *Bucket) Get(ctx context.Context, key string, offset int64, etag string)
 			return nil, Object{}, b.wrap("reading", key, err)
 		}
 	}
-	body, info, _, err := b.core.GetObject(ctx, b.name, b.prefix+key, options)
+	var body io.ReadCloser
+	var object Object
+	err := b.find(ctx, key, func() error {
+		got, info, _, err := b.core.GetObject(ctx, b.name, b.prefix+key, options)
+		body, object = got, b.object(info)
+		return err
+	})
 	if err != nil {
-		return nil, Object{}, b.wrap("reading", key, b.confirm(ctx, key, err))
+		return nil, Object{}, b.wrap("reading", key, err)
 	}
-	return body, b.object(info), nil
+	return body, object, nil
 }
+
+// find asks for an object, and once more when it has been put meanwhile.
+func (b *Bucket) find(ctx context.Context, key string, ask func() error) error {
+	err := b.confirm(ctx, key, ask())
+	if errors.Is(err, errListed) {
+		err = b.confirm(ctx, key, ask())
+	}
+	return err
+}
+
+var errListed = errors.New("the store lists the object and does not find it")
 
 // confirm asks the store for its list where an answer says that an object is not there. An answer of 404 may come from a
 // server in front of the store, and that to HEAD is the same when the whole bucket is gone: whoever deletes what is gone
@@ -96,7 +118,7 @@ func (b *Bucket) confirm(ctx context.Context, key string, err error) error {
 		case info.Err != nil:
 			return info.Err
 		case info.Key == b.prefix+key: // the first one, if it is there
-			return errors.New("the store lists the object and does not find it")
+			return errListed
 		}
 		break
 	}
