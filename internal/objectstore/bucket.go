@@ -113,14 +113,18 @@ func (b *Bucket) confirm(ctx context.Context, key string, err error) error {
 	ctx, cancel := context.WithCancel(ctx) // ends the listing
 	defer cancel()
 	options := minio.ListObjectsOptions{Prefix: b.prefix + key, Recursive: true, MaxKeys: 1}
+	seen := 0
 	for info := range b.core.ListObjectsIter(ctx, b.name, options) {
-		switch {
-		case info.Err != nil:
+		if info.Err != nil {
 			return info.Err
-		case info.Key == b.prefix+key: // the first one, if it is there
+		}
+		if info.Key == b.prefix+key {
 			return errListed
 		}
-		break
+		const enough = 10 // others only begin with the key; the object itself would come first
+		if seen++; seen == enough {
+			break
+		}
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
