@@ -181,14 +181,15 @@ func (m *Mirror) refresh(ctx context.Context, ref Ref) (fetched, error) {
 	if !m.verifyCopy(ctx, ref) {
 		return m.fetch(ctx, ref)
 	}
-	if m.index.paused(m.now()) {
-		return fetched{}, nil // another artifact's reader has just waited in vain
+	if now := m.now(); !m.index.turn(now, now.Add(askTimeout)) {
+		return fetched{}, nil // another artifact's reader waits, or has just waited in vain
 	}
 	asking, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	stored, err := m.remote.Stat(asking, ref)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		m.index.pause(time.Time{})
 		m.drop(ref)
 		return fetched{}, err
 	case err != nil:
@@ -196,9 +197,11 @@ func (m *Mirror) refresh(ctx context.Context, ref Ref) (fetched, error) {
 		m.logger.Warn("the object store does not answer; serving artifacts from the mirror", "path", ref.Path(), "error", err.Error())
 		return fetched{}, nil
 	case m.index.matches(stored):
+		m.index.pause(time.Time{})
 		m.index.check(ref, m.now().Add(freshTime))
 		return fetched{}, nil
 	default: // put again meanwhile
+		m.index.pause(time.Time{})
 		got, err := m.fetch(ctx, ref)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			m.logger.Warn("an artifact cannot be fetched again; serving it from the mirror", "path", ref.Path(), "error", err.Error())

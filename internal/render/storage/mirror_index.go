@@ -22,7 +22,7 @@ type mirrorIndex struct {
 	bytes   int64
 	order   list.List // of Ref, most recently used first
 	entries map[Ref]*indexed
-	silent  time.Time // until when the store is not asked
+	silent  time.Time // until when the store is not asked; zero while it answers
 }
 
 type indexed struct {
@@ -105,6 +105,22 @@ func (x *mirrorIndex) paused(now time.Time) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return now.Before(x.silent)
+}
+
+// turn says whether the caller is to ask the store. Of many who could, one asks a store that has failed, and the others need
+// not wait for it until the time.
+func (x *mirrorIndex) turn(now, until time.Time) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case x.silent.IsZero():
+		return true
+	case now.Before(x.silent):
+		return false
+	default:
+		x.silent = until
+		return true
+	}
 }
 
 func (x *mirrorIndex) pause(until time.Time) {

@@ -370,6 +370,46 @@ func TestMirror_ReadersShareOneFetch(t *testing.T) {
 	}
 }
 
+// TestMirror_OneReaderWaitsForAStoreThatHangs, and all others are served at once, whatever they read.
+func TestMirror_OneReaderWaitsForAStoreThatHangs(t *testing.T) {
+	c := newCloud(t)
+	m := c.mirror(t, t.TempDir(), 0)
+	first, second := put(t, m, web(), "1"), put(t, m, web(), "2")
+	c.pass(time.Hour)
+	c.refused.Store(true)
+	if err := serves(t, m, first); err != nil { // since now it is known that the store fails
+		t.Fatal(err)
+	}
+	c.refused.Store(false)
+	c.pass(time.Minute)
+	asked, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	var others atomic.Int32
+	c.faults.set(func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, second.Path()) {
+			others.Add(1)
+		}
+		once.Do(func() { close(asked) })
+		<-release
+		return false
+	})
+	var group sync.WaitGroup
+	group.Go(func() {
+		if err := serves(t, m, first); err != nil {
+			t.Error(err)
+		}
+	})
+	<-asked
+	if err := serves(t, m, second); err != nil {
+		t.Error(err)
+	}
+	if others.Load() > 0 {
+		t.Error("the other reader waited for the store too")
+	}
+	close(release)
+	group.Wait()
+}
+
 // TestMirror_AReaderThatLeavesFailsNobody.
 func TestMirror_AReaderThatLeavesFailsNobody(t *testing.T) {
 	c := newCloud(t)
@@ -476,11 +516,11 @@ func BenchmarkHandler(b *testing.B) {
 
 func benchmarkServing(b *testing.B, store storage.Store, stored storage.Stored) {
 	handler := storage.Handler(store, slog.New(slog.DiscardHandler))
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // of a test
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
 	}
-	server := &http.Server{Handler: handler} //nolint:gosec // of a test
+	server := &http.Server{Handler: handler}
 	go func() { _ = server.Serve(listener) }()
 	defer server.Close()
 	fetcher := artifact.NewFetcher(artifact.DefaultFetchOptions())
