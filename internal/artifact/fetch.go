@@ -41,6 +41,28 @@ func DefaultFetchOptions() FetchOptions {
 		Silence:  10 * time.Second,
 		Delay:    100 * time.Millisecond,
 		MaxDelay: time.Second,
+		Permit:   PermitPublished,
+	}
+}
+
+// PermitPublished forbids addresses that nobody publishes artifacts at and that answer anybody who can reach them: those of
+// the link, where the metadata services of clouds give out credentials, and the other places of such services. Who writes
+// the status of a source chooses what its URL asks for.
+func PermitPublished(to netip.AddrPort) error {
+	address := to.Addr().Unmap()
+	if address.IsLinkLocalUnicast() || address.IsMulticast() || address.IsUnspecified() || isMetadata(address.WithZone("")) {
+		return errors.New("artifacts are not fetched from link-local addresses and metadata services")
+	}
+	return nil
+}
+
+// isMetadata knows the metadata services that are not link-local: of AWS by IPv6, Alibaba, and Oracle.
+func isMetadata(address netip.Addr) bool {
+	switch address.String() {
+	case "fd00:ec2::254", "100.100.100.200", "192.0.0.192":
+		return true
+	default:
+		return false
 	}
 }
 

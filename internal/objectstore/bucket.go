@@ -57,8 +57,13 @@ func (b *Bucket) Put(ctx context.Context, key, contentType string, content []byt
 
 // Stat describes an object.
 func (b *Bucket) Stat(ctx context.Context, key string) (Object, error) {
-	info, err := b.core.StatObject(ctx, b.name, b.prefix+key, minio.StatObjectOptions{})
-	return b.object(info), b.wrap("finding", key, err)
+	var object Object
+	err := b.find(ctx, key, func() error {
+		info, err := b.core.StatObject(ctx, b.name, b.prefix+key, minio.StatObjectOptions{})
+		object = b.object(info)
+		return err
+	})
+	return object, b.wrap("finding", key, err)
 }
 
 // Get reads an object from an offset. With an ETag it fails when the object has become another one.
@@ -74,12 +79,66 @@ func (b *Bucket) Get(ctx context.Context, key string, offset int64, etag string)
 			return nil, Object{}, b.wrap("reading", key, err)
 		}
 	}
-	body, info, _, err := b.core.GetObject(ctx, b.name, b.prefix+key, options)
+	var body io.ReadCloser
+	var object Object
+	err := b.find(ctx, key, func() error {
+		got, info, _, err := b.core.GetObject(ctx, b.name, b.prefix+key, options)
+		body, object = got, b.object(info)
+		return err
+	})
 	if err != nil {
 		return nil, Object{}, b.wrap("reading", key, err)
 	}
-	return body, b.object(info), nil
+	return body, object, nil
 }
+
+// find asks for an object, and once more when it has been put meanwhile.
+func (b *Bucket) find(ctx context.Context, key string, ask func() error) error {
+	err := b.confirm(ctx, key, ask())
+	if errors.Is(err, errListed) {
+		err = b.confirm(ctx, key, ask())
+	}
+	return err
+}
+
+var errListed = errors.New("the store lists the object and does not find it")
+
+// confirm asks the store for its list where an answer says that an object is not there. An answer of 404 may come from a
+// server in front of the store, and that to HEAD is the same when the whole bucket is gone: whoever deletes what is gone
+// must be able to rely on it.
+func (b *Bucket) confirm(ctx context.Context, key string, err error) error {
+	if !isNoSuchKey(err) {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx) // ends the listing
+	defer cancel()
+	options := minio.ListObjectsOptions{Prefix: b.prefix + key, Recursive: true, MaxKeys: 1}
+	seen := 0
+	for info := range b.core.ListObjectsIter(ctx, b.name, options) {
+		if info.Err != nil {
+			return info.Err
+		}
+		if info.Key == b.prefix+key {
+			return errListed
+		}
+		const enough = 10 // others only begin with the key; the object itself would come first
+		if seen++; seen == enough {
+			break
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+func isNoSuchKey(err error) bool {
+	var response minio.ErrorResponse
+	return errors.As(err, &response) && response.Code == minio.NoSuchKey
+}
+
+// maxListed bounds a listing, against a store that always has another page. Nobody keeps as much below one prefix.
+const maxListed = 100_000
 
 // List returns the objects whose keys start with a prefix, in the order of their keys.
 func (b *Bucket) List(ctx context.Context, prefix string) ([]Object, error) {
@@ -90,6 +149,9 @@ func (b *Bucket) List(ctx context.Context, prefix string) ([]Object, error) {
 	for info := range b.core.ListObjectsIter(ctx, b.name, options) {
 		if info.Err != nil {
 			return nil, b.wrap("listing", prefix, info.Err)
+		}
+		if len(objects) == maxListed {
+			return nil, b.wrap("listing", prefix, fmt.Errorf("there are more than %d objects", maxListed))
 		}
 		objects = append(objects, b.object(info))
 	}
@@ -117,9 +179,9 @@ func (b *Bucket) wrap(doing, key string, err error) error {
 		return nil
 	}
 	var response minio.ErrorResponse
-	if errors.As(err, &response) && response.Code == minio.NoSuchKey {
+	if isNoSuchKey(err) {
 		err = fs.ErrNotExist
-	} else if response.Code != "" {
+	} else if errors.As(err, &response) && response.Code != "" {
 		err = fmt.Errorf("%s: %w", response.Code, err) // messages of stores do not always say what kind they are of
 	}
 	return fmt.Errorf("%s object %q of bucket %q: %w", doing, b.prefix+key, b.name, err)

@@ -188,13 +188,7 @@ func TestOpen_FindsCredentialsInTheEnvironment(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			for _, variable := range []string{
-				"AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_SESSION_TOKEN",
-				"MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD", "MINIO_ACCESS_KEY", "MINIO_SECRET_KEY",
-			} {
-				t.Setenv(variable, "")
-			}
-			t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "none"))
+			withoutCredentials(t)
 			for variable, value := range test.environment {
 				t.Setenv(variable, value)
 			}
@@ -206,6 +200,18 @@ func TestOpen_FindsCredentialsInTheEnvironment(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withoutCredentials clears what a developer's machine may have.
+func withoutCredentials(t *testing.T) {
+	t.Helper()
+	for _, variable := range []string{
+		"AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_SESSION_TOKEN",
+		"MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD", "MINIO_ACCESS_KEY", "MINIO_SECRET_KEY",
+	} {
+		t.Setenv(variable, "")
+	}
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "none"))
 }
 
 func TestValidate_RefusesContradictions(t *testing.T) {

@@ -66,10 +66,9 @@ func cleanPrefix(prefix string) (string, error) {
 }
 
 const (
-	maxAttempts     = 4                // of a request, with up to a second between them; callers come back anyway
-	headerTimeout   = 15 * time.Second // a store that accepts and says nothing
-	dialTimeout     = 10 * time.Second
-	metadataTimeout = 5 * time.Second // services that give credentials are near, or not there at all
+	maxAttempts   = 4                // of a request, with up to a second between them; callers come back anyway
+	headerTimeout = 15 * time.Second // a store that accepts and says nothing
+	dialTimeout   = 10 * time.Second
 )
 
 // Open makes the client of a bucket. It sends nothing yet.
@@ -104,31 +103,6 @@ func (c Config) credentials() *credentials.Credentials {
 	case c.AccessKey != "":
 		return credentials.NewStaticV4(c.AccessKey, c.SecretKey, c.SessionToken)
 	default:
-		return credentials.New(&ambient{credentials.Chain{Providers: []credentials.Provider{
-			&credentials.EnvAWS{},
-			&credentials.EnvMinio{},
-			&credentials.FileAWSCredentials{},
-			&credentials.IAM{Client: &http.Client{Timeout: metadataTimeout}}, // also web identity and container credentials
-		}}})
+		return credentials.New(newAmbient())
 	}
 }
-
-// ambient is a chain of providers that fails when none of them has credentials. The chain itself would go on without
-// signing, and the store's "access denied" would say nothing about the reason.
-type ambient struct{ chain credentials.Chain }
-
-var errNoCredentials = errors.New("no credentials were found in the environment, the shared credentials file or from an " +
-	"identity service: give an access key, or set anonymous access for a public bucket")
-
-// Retrieve is what the interface asks for beside RetrieveWithCredContext.
-func (a *ambient) Retrieve() (credentials.Value, error) { return a.RetrieveWithCredContext(nil) }
-
-func (a *ambient) RetrieveWithCredContext(cc *credentials.CredContext) (credentials.Value, error) {
-	value, err := a.chain.RetrieveWithCredContext(cc)
-	if err == nil && value.SignerType.IsAnonymous() {
-		return value, errNoCredentials
-	}
-	return value, err
-}
-
-func (a *ambient) IsExpired() bool { return a.chain.IsExpired() }

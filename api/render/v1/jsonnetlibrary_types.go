@@ -10,7 +10,7 @@ type JsonnetLibrarySpec struct {
 	// files of the library by their relative paths.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=256
-	// +kubebuilder:validation:XValidation:rule="self.all(name, !name.startsWith('/') && !name.split('/').exists(p, p == '..' || p == ''))",message="names are relative paths without .. and empty parts"
+	// +kubebuilder:validation:XValidation:rule="self.all(name, !name.startsWith('/') && !name.split('/').exists(p, p == '..' || p == '.' || p == ''))",message="names are relative paths without .., . and empty parts"
 	// +optional
 	Files map[string]string `json:"files,omitempty"`
 

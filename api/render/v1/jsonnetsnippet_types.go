@@ -18,17 +18,18 @@ const (
 
 // JsonnetSnippetSpec is what to render and how.
 // +kubebuilder:validation:XValidation:rule="has(self.files) != has(self.sourceRef)",message="exactly one of files and sourceRef is needed"
-// +kubebuilder:validation:XValidation:rule="!has(self.files) || self.entryFile in self.files",message="entryFile is not one of files"
+// +kubebuilder:validation:XValidation:rule="!has(self.files) || self.entryFile in self.files || (has(self.output) && self.output == 'source')",message="entryFile is not one of files"
 type JsonnetSnippetSpec struct {
 	// serviceAccountName is who reads and writes on the snippet's behalf; the operator's --default-service-account without it.
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$`
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
 	// files of the snippet by their relative paths.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=256
-	// +kubebuilder:validation:XValidation:rule="self.all(name, !name.startsWith('/') && !name.split('/').exists(p, p == '..' || p == ''))",message="names are relative paths without .. and empty parts"
+	// +kubebuilder:validation:XValidation:rule="self.all(name, !name.startsWith('/') && !name.split('/').exists(p, p == '..' || p == '.' || p == ''))",message="names are relative paths without .., . and empty parts"
 	// +optional
 	Files map[string]string `json:"files,omitempty"`
 
@@ -97,11 +98,13 @@ type LibraryReference struct {
 	// name of the library.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	// +required
 	Name string `json:"name"`
 
 	// namespace of the library; the snippet's own by default.
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
 
@@ -152,12 +155,14 @@ type KeyReference struct {
 	// name of the object.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	// +required
 	Name string `json:"name"`
 
 	// key in the object's data.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[-._a-zA-Z0-9]+$`
 	// +required
 	Key string `json:"key"`
 }

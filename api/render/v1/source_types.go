@@ -16,11 +16,13 @@ type SourceReference struct {
 	// name of the source.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	// +required
 	Name string `json:"name"`
 
 	// namespace of the source; the object's own by default.
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
 

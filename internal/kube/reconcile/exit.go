@@ -85,17 +85,20 @@ type Report struct {
 // generation and the handled request, writes the status if it differs, emits an event if there is news, and says when to
 // run again. It is to be called once, last.
 //
-// When the context has ended, what the steps have noted in the status is written, and no condition tells of the end.
+// When the context has ended, what the steps have noted in the status is written all the same. No condition tells of an
+// error then: it is most likely the end's, and another is found again.
 func (x *Exit) Finish(ctx context.Context, before, object Object, report Report) (ctrl.Result, error) {
 	if object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 {
 		x.told.Remove(object.GetUID()) // there is nothing left to write to
 		return ctrl.Result{}, report.Err
 	}
-	if ctx.Err() != nil && errors.Is(report.Err, ctx.Err()) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	if ctx.Err() != nil {
+		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 		defer cancel()
-		_, err := x.record(ctx, before, object)
-		return ctrl.Result{}, errors.Join(report.Err, err)
+		if ctx = detached; report.Err != nil {
+			_, err := x.record(ctx, before, object)
+			return ctrl.Result{}, errors.Join(report.Err, err)
+		}
 	}
 	now := x.options.Now()
 	v := judge(report, x.options.Reasons, now)

@@ -268,3 +268,25 @@ func TestFinish_RefusedWriteIsTheErrorAndTellsNothing(t *testing.T) {
 		t.Errorf("Finish: %v with events %q, want the refusal alone", err, f.events)
 	}
 }
+
+// TestFinish_RecordsWhatWasDoneThoughTheProgramEnds: what succeeded is told, and an error that the end may have caused is not.
+func TestFinish_RecordsWhatWasDoneThoughTheProgramEnds(t *testing.T) {
+	t.Parallel()
+	f, _ := start(t)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	object := f.read(t)
+	before := object.DeepCopyObject().(*repository)
+	_, err := f.exit.Finish(ended, before, object, Report{Err: Stalled("Broken", errors.New("a helper was stopped"))})
+	if got := f.read(t); err == nil || len(got.GetConditions()) > 0 {
+		t.Errorf("conditions = %v, %v", got.GetConditions(), err)
+	}
+	object = f.read(t)
+	before = object.DeepCopyObject().(*repository)
+	if _, err := f.exit.Finish(ended, before, object, Report{Outcome: Done(), Message: "Published"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.read(t).GetConditions(); len(got) != 1 || got[0].Reason != "Succeeded" {
+		t.Errorf("conditions = %v", got)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -29,7 +30,7 @@ type Options struct {
 // Clients makes clients that act as ServiceAccounts. It can be used concurrently.
 type Clients struct {
 	config    *rest.Config // without credentials
-	host      string
+	server    *url.URL
 	transport http.RoundTripper
 	tokens    *tokens
 }
@@ -43,13 +44,14 @@ func NewClients(options Options) (*Clients, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the transport of tenants: %w", err)
 	}
-	server, _, err := rest.DefaultServerUrlFor(config)
+	server, _, err := rest.DefaultServerUrlFor(options.Base) // whose certificate may be what says that it is https
 	if err != nil {
 		return nil, fmt.Errorf("reading the address of the API server: %w", err)
 	}
 	config.Host = server.String()                   // with its scheme, which no longer follows from
 	config.TLSClientConfig = rest.TLSClientConfig{} // the TLS settings; these are in the transport
 	config.Dial, config.Proxy = nil, nil            // as are these
+	config.RateLimiter = nil                        // one for all: a tenant would wait for the others
 	if options.Now == nil {
 		options.Now = time.Now
 	}
@@ -57,7 +59,7 @@ func NewClients(options Options) (*Clients, error) {
 		options.MaxAccounts = defaultMaxAccounts
 	}
 	return &Clients{
-		config: config, host: server.Host, transport: transport,
+		config: config, server: server, transport: transport,
 		tokens: &tokens{issuer: options.Issuer, now: options.Now, cache: lru.New(options.MaxAccounts)},
 	}, nil
 }
@@ -66,7 +68,7 @@ func NewClients(options Options) (*Clients, error) {
 // before the first request of that client, which is where a MissingError appears.
 func (c *Clients) Config(account Account) *rest.Config {
 	config := rest.CopyConfig(c.config)
-	config.Transport = &transport{account: account, host: c.host, tokens: c.tokens, next: c.transport}
+	config.Transport = &transport{account: account, server: c.server, tokens: c.tokens, next: c.transport}
 	return config
 }
 
@@ -79,14 +81,15 @@ func (c *Clients) UID(ctx context.Context, account Account) (types.UID, error) {
 // transport adds an account's token to requests.
 type transport struct {
 	account Account
-	host    string
+	server  *url.URL
 	tokens  *tokens
 	next    http.RoundTripper
 }
 
 // RoundTrip sends a request as the account. Where its token is refused, it is sent once more with a new one.
 func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.URL.Host != t.host { // a redirect; the token is for the API server alone
+	// A redirect leads elsewhere, or to where nothing is encrypted. The token is for the API server alone.
+	if request.URL.Host != t.server.Host || request.URL.Scheme != t.server.Scheme {
 		closeBody(request)
 		return nil, errors.New("sending a tenant's request: it was redirected to another host")
 	}

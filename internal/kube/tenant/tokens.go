@@ -102,38 +102,49 @@ func (t *tokens) issue(ctx context.Context, account Account) (token, error) {
 		}
 		return token{}, fmt.Errorf("requesting a token for ServiceAccount %s: %w", account, err)
 	}
-	uid, err := subject(request.Status.Token)
+	claims, err := readClaims(request.Status.Token)
 	if err != nil {
 		return token{}, fmt.Errorf("reading the token of ServiceAccount %s: %w", account, err)
 	}
+	uid := claims.Kubernetes.ServiceAccount.UID
 	if account.UID != "" && account.UID != uid {
 		return token{}, &MissingError{Account: account, Replaced: true}
 	}
-	expires := request.Status.ExpirationTimestamp.Time
-	margin := max(expires.Sub(asked)/10, minimumMargin)
-	return token{value: request.Status.Token, uid: uid, replace: expires.Add(-margin)}, nil
+	// Both times are of the API server's clock, and what lies between them is the same on ours: by a clock that is ahead
+	// every token would have expired already, and each request would ask for a new one.
+	life := request.Status.ExpirationTimestamp.Sub(asked)
+	if claims.Issued > 0 && claims.Expires > claims.Issued {
+		life = time.Duration(claims.Expires-claims.Issued) * time.Second
+	}
+	margin := max(life/10, minimumMargin)
+	return token{value: request.Status.Token, uid: uid, replace: asked.Add(life - margin)}, nil
 }
 
-// subject returns the UID of the account that a token is for. The token comes straight from the API server, which is who
-// verifies it; here nothing is decided but whether it is for the account that was meant.
-func subject(value string) (types.UID, error) {
+// claims are those of a token that are looked at. The token comes straight from the API server, which is who verifies it;
+// here nothing is decided but whether it is for the account that was meant, and how long it is kept.
+type claims struct {
+	Issued     int64 `json:"iat"` // seconds since 1970
+	Expires    int64 `json:"exp"`
+	Kubernetes struct {
+		ServiceAccount struct {
+			UID types.UID `json:"uid"`
+		} `json:"serviceaccount"`
+	} `json:"kubernetes.io"`
+}
+
+// readClaims returns the claims of a token that is for an account.
+func readClaims(value string) (claims, error) {
 	parts := strings.Split(value, ".")
 	if len(parts) != 3 {
-		return "", errors.New("it is not a JSON web token")
+		return claims{}, errors.New("it is not a JSON web token")
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
 	if err != nil {
-		return "", errors.New("its claims are not base64") // the cause might quote them
+		return claims{}, errors.New("its claims are not base64") // the cause might quote them
 	}
-	var claims struct {
-		Kubernetes struct {
-			ServiceAccount struct {
-				UID types.UID `json:"uid"`
-			} `json:"serviceaccount"`
-		} `json:"kubernetes.io"`
+	var read claims
+	if err := json.Unmarshal(payload, &read); err != nil || read.Kubernetes.ServiceAccount.UID == "" {
+		return claims{}, errors.New("its claims name no ServiceAccount")
 	}
-	if err := json.Unmarshal(payload, &claims); err != nil || claims.Kubernetes.ServiceAccount.UID == "" {
-		return "", errors.New("its claims name no ServiceAccount")
-	}
-	return claims.Kubernetes.ServiceAccount.UID, nil
+	return read, nil
 }

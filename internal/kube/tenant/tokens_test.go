@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -31,6 +32,7 @@ type issuer struct {
 	uid    string
 	life   time.Duration
 	err    error
+	claims string        // of its tokens, if they are not the usual ones
 	hold   chan struct{} // if set, requests wait for it
 }
 
@@ -52,6 +54,9 @@ func (i *issuer) Create(ctx context.Context, _, answer client.Object, _ ...clien
 	i.issued++
 	request := answer.(*authenticationv1.TokenRequest)
 	request.Status.Token = jwt(i.uid, i.issued)
+	if i.claims != "" {
+		request.Status.Token = "head." + base64.RawURLEncoding.EncodeToString([]byte(i.claims)) + ".signature"
+	}
 	request.Status.ExpirationTimestamp = metav1.NewTime(time.Now().Add(i.life))
 	return nil
 }
@@ -178,13 +183,13 @@ func TestGet_Errors(t *testing.T) {
 	}
 }
 
-func TestSubject_RefusesWhatIsNoTokenWithoutQuotingIt(t *testing.T) {
+func TestReadClaims_RefusesWhatIsNoTokenWithoutQuotingIt(t *testing.T) {
 	for _, value := range []string{
 		"", "secret", "a.secret", "a.%secret%.c", "a.c2VjcmV0.c", "a.e30.c",
 		"a." + base64.RawURLEncoding.EncodeToString([]byte(`"secret"`)) + ".c",
 	} {
-		if uid, err := subject(value); err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("subject(%q) = %q, %v", value, uid, err)
+		if got, err := readClaims(value); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("readClaims(%q) = %v, %v", value, got, err)
 		}
 	}
 }
@@ -273,4 +278,56 @@ func post(t *testing.T, clients *Clients, url string) (*http.Response, error) {
 		t.Fatal(err)
 	}
 	return c.Post(url, "text/plain", strings.NewReader("question"))
+}
+
+// TestGet_KeepsTokensThoughClocksDiffer: the API server's clock is what tokens are dated by.
+func TestGet_KeepsTokensThoughClocksDiffer(t *testing.T) {
+	for name, skew := range map[string]time.Duration{"ahead": 5 * time.Hour, "behind": -5 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			i := newIssuer()
+			server := time.Now()
+			i.claims = fmt.Sprintf(`{"iat":%d,"exp":%d,"kubernetes.io":{"serviceaccount":{"uid":"one"}}}`,
+				server.Unix(), server.Add(time.Hour).Unix())
+			clients := newClients(t, i, "https://api", 0)
+			ours := server.Add(skew)
+			clients.tokens.now = func() time.Time { return ours }
+			for _, c := range []struct {
+				after time.Duration
+				want  int
+			}{{0, 1}, {53 * time.Minute, 1}, {55 * time.Minute, 2}} {
+				ours = server.Add(skew + c.after)
+				if _, err := clients.tokens.get(t.Context(), shop); err != nil || i.issued != c.want {
+					t.Errorf("after %v: %d tokens issued, %v; want %d", c.after, i.issued, err, c.want)
+				}
+			}
+		})
+	}
+}
+
+// TestRoundTrip_TokenIsNotSentInTheClear, neither by a redirect nor where only a client's certificate asks for TLS.
+func TestRoundTrip_TokenIsNotSentInTheClear(t *testing.T) {
+	clients := newClients(t, newIssuer(), "https://api.example.com", 0)
+	if _, err := post(t, clients, "http://api.example.com"); err == nil || !strings.Contains(err.Error(), "redirected") {
+		t.Errorf("to the same host without TLS: %v", err)
+	}
+	base := &rest.Config{Host: "api.example.com", TLSClientConfig: rest.TLSClientConfig{CertData: []byte("x"), KeyData: []byte("x")}}
+	clients, err := NewClients(Options{Base: base, Issuer: newIssuer()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if host := clients.Config(shop).Host; !strings.HasPrefix(host, "https://") {
+		t.Errorf("tenants ask %s", host)
+	}
+}
+
+// TestConfig_TenantsShareNoRateLimit: one that asks much must not make the others wait.
+func TestConfig_TenantsShareNoRateLimit(t *testing.T) {
+	base := &rest.Config{Host: "https://api", RateLimiter: flowcontrol.NewFakeNeverRateLimiter()}
+	clients, err := NewClients(Options{Base: base, Issuer: newIssuer()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if clients.Config(shop).RateLimiter != nil {
+		t.Error("all tenants wait for the limiter of the base configuration")
+	}
 }

@@ -23,6 +23,8 @@ const (
 	// it by a watch, and until then trusts the old one alone.
 	settleTime = time.Minute
 	firstRetry = time.Second
+	// minValidity is what leaves time to publish a new authority before the old one has expired.
+	minValidity = time.Minute
 )
 
 // Options are what a SelfSigned is made of.
@@ -55,8 +57,8 @@ func NewSelfSigned(options Options) (*SelfSigned, error) {
 		return nil, errors.New("making webhook certificates: the ValidatingWebhookConfiguration has no name")
 	case options.ServiceName == "" || options.ServiceNamespace == "":
 		return nil, errors.New("making webhook certificates: the Service has no name or no namespace")
-	case options.Validity <= 0:
-		return nil, fmt.Errorf("making webhook certificates: the validity %v is not positive", options.Validity)
+	case options.Validity < minValidity:
+		return nil, fmt.Errorf("making webhook certificates: the validity %v is shorter than %v", options.Validity, minValidity)
 	}
 	s := &SelfSigned{options: options}
 	first, err := s.issue()
@@ -105,7 +107,7 @@ func (s *SelfSigned) Start(ctx context.Context) error {
 func (s *SelfSigned) advance(ctx context.Context) time.Duration {
 	current := s.current.Load()
 	third, pause := s.options.Validity/3, s.options.Validity/10
-	if s.pending == nil && time.Since(current.issued) >= third {
+	if s.pending == nil && (age(current) >= third || age(current) < -clockSkew) {
 		renewed, err := s.issue()
 		if err != nil {
 			return s.failed(ctx, err)
@@ -124,7 +126,7 @@ func (s *SelfSigned) advance(ctx context.Context) time.Duration {
 	settle := min(settleTime, pause)
 	switch {
 	case s.pending == nil:
-		return min(checkInterval, pause, third-time.Since(current.issued))
+		return min(checkInterval, pause, third-age(current))
 	case s.since.IsZero():
 		s.since = time.Now()
 		return settle
@@ -136,6 +138,10 @@ func (s *SelfSigned) advance(ctx context.Context) time.Duration {
 	s.observe(true, nil)
 	return min(checkInterval, pause)
 }
+
+// age is how old a certificate is by the clock that the API server compares with, and not by the time that the machine has
+// been running. It is negative when the clock was set back: the certificate is not valid yet.
+func age(of *identity) time.Duration { return time.Now().Round(0).Sub(of.issued.Round(0)) }
 
 // failed reports an error and returns when to try again.
 func (s *SelfSigned) failed(ctx context.Context, err error) time.Duration {

@@ -167,6 +167,29 @@ func TestStart_UsesNoCertificateThatIsNotTrustedYet(t *testing.T) {
 	})
 }
 
+// TestStart_RenewsWhatIsNotValidYet: the program started while the machine's clock was ahead, and then it was set right.
+func TestStart_RenewsWhatIsNotValidYet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := newServer()
+		self := newReplica(t, api, 9*time.Hour)
+		ahead, err := issue("shop-webhook", "team", 9*time.Hour, time.Now().Add(2*time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		self.current.Store(ahead)
+		go func() { _ = self.Start(t.Context()) }()
+		synctest.Wait()
+		if api.trusts(t, self) {
+			t.Fatal("the certificate is valid: the test shows nothing")
+		}
+		time.Sleep(2 * settleTime)
+		synctest.Wait()
+		if !api.trusts(t, self) {
+			t.Error("a certificate is served that is not valid yet")
+		}
+	})
+}
+
 func TestStart_PublishesWhenItCanAndAgainWhenReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := newServer()
@@ -246,6 +269,7 @@ func TestNewSelfSigned_RefusesWhatIsMissing(t *testing.T) {
 		"namespace":     func(o *Options) { o.ServiceNamespace = "" },
 		"configuration": func(o *Options) { o.Configuration = "" },
 		"validity":      func(o *Options) { o.Validity = 0 },
+		"too short":     func(o *Options) { o.Validity = time.Nanosecond },
 	} {
 		options := good
 		spoil(&options)

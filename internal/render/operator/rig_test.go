@@ -64,7 +64,7 @@ func tenantRules() []rbacv1.PolicyRule {
 		{APIGroups: []string{sourcev1.GroupVersion.Group}, Resources: []string{"externalartifacts"}, Verbs: []string{"get", "create", "patch", "delete"}},
 		{APIGroups: []string{sourcev1.GroupVersion.Group}, Resources: []string{"externalartifacts/status"}, Verbs: []string{"patch"}},
 		{APIGroups: []string{renderv1.GroupVersion.Group}, Resources: []string{"jsonnetlibraries"}, Verbs: []string{"get"}},
-		{APIGroups: []string{""}, Resources: []string{"configmaps", "secrets"}, Verbs: []string{"get", "list", "watch"}},
+		{APIGroups: []string{""}, Resources: []string{"configmaps", "secrets"}, Verbs: []string{"get", "watch"}},
 	}
 }
 

@@ -61,9 +61,13 @@ func (l *Local) Open(_ context.Context, ref Ref) (*Blob, error) {
 		return nil, errors.Join(fmt.Errorf("opening artifact %s: %w", ref.Path(), err), file.Close())
 	}
 	stored.Size, stored.Time = info.Size(), info.ModTime()
-	// A file is written once and then only renamed to its place. Another one has another time, even with the same name.
-	tag := fmt.Sprintf("%.16s-%x-%x", strings.TrimPrefix(ref.Revision, revisionPrefix), stored.Size, stored.Time.UnixNano())
-	return &Blob{ReadSeekCloser: file, Stored: stored, Tag: tag}, nil
+	return &Blob{ReadSeekCloser: file, Stored: stored, Tag: tag(stored)}, nil
+}
+
+// tag is the entity tag of a file. One is written once and then only renamed to its place. Another one has another time,
+// even with the same name.
+func tag(s Stored) string {
+	return fmt.Sprintf("%.16s-%x-%x", strings.TrimPrefix(s.Revision, revisionPrefix), s.Size, s.Time.UnixNano())
 }
 
 // Stat implements Store.
@@ -268,5 +272,9 @@ func (d rootDisk) SyncDirectory(name string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(directory.Sync(), directory.Close())
+	err = directory.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil // file systems of a network that have nothing to sync say so
+	}
+	return errors.Join(err, directory.Close())
 }

@@ -46,10 +46,24 @@ func eachStore(t *testing.T, test func(t *testing.T, store fixture)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		test(t, fixture{storage.NewS3(bucket), func(t *testing.T, path string, content []byte) {
+		damage := func(t *testing.T, path string, content []byte) {
 			if err := bucket.Put(t.Context(), path, "text/plain", content); err != nil {
 				t.Fatal(err)
 			}
+		}
+		test(t, fixture{storage.NewS3(bucket), damage})
+	})
+	t.Run("mirror", func(t *testing.T) {
+		c := newCloud(t)
+		bucket, err := objectstore.Open(c.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, fixture{c.mirror(t, t.TempDir(), 0), func(t *testing.T, path string, content []byte) {
+			if err := bucket.Put(t.Context(), path, "text/plain", content); err != nil {
+				t.Fatal(err)
+			}
+			c.pass(time.Minute)
 		}})
 	})
 }

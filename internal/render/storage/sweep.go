@@ -84,9 +84,37 @@ func (l *Local) sweepEmpty(directory string, olderThan time.Time) error {
 	return err
 }
 
-// Sweeper sweeps a local store now and then.
+// all returns what is stored of all snippets.
+func (l *Local) all() ([]Stored, error) {
+	var found []Stored
+	namespaces, err := l.subdirectories(".")
+	if err != nil {
+		return nil, err
+	}
+	for _, namespace := range namespaces {
+		directories, err := l.subdirectories(namespace)
+		if err != nil {
+			return nil, err
+		}
+		for _, directory := range directories {
+			of := Snippet{namespace, path.Base(directory)}
+			if of.Validate() != nil {
+				continue
+			}
+			stored, err := l.List(context.Background(), of)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, stored...)
+		}
+	}
+	return found, nil
+}
+
+// Sweeper sweeps a local store, or a mirror, now and then.
 type Sweeper struct {
-	Local    *Local
+	Local    *Local        // may be nil where there is a mirror
+	Mirror   *Mirror       // may be nil; what the store behind it has no more goes too
 	Interval time.Duration // 0: never
 	MaxAge   time.Duration // of temporary files that stay
 	Logger   *slog.Logger
@@ -111,7 +139,7 @@ func (s *Sweeper) Run(ctx context.Context) {
 }
 
 func (s *Sweeper) sweep(ctx context.Context) {
-	removed, err := s.Local.Sweep(ctx, time.Now().Add(-s.MaxAge))
+	removed, err := s.sweepAll(ctx)
 	if err != nil && ctx.Err() == nil {
 		s.Logger.Warn("sweep failed", "error", err.Error())
 		if s.Failed != nil {
@@ -119,6 +147,17 @@ func (s *Sweeper) sweep(ctx context.Context) {
 		}
 	}
 	if removed > 0 {
-		s.Logger.Info("temporary files swept", "files", removed)
+		s.Logger.Info("files swept", "files", removed)
 	}
+}
+
+func (s *Sweeper) sweepAll(ctx context.Context) (int, error) {
+	local, removed := s.Local, 0
+	var gone error
+	if s.Mirror != nil {
+		local = s.Mirror.local
+		removed, gone = s.Mirror.sweep(ctx)
+	}
+	temporary, err := local.Sweep(ctx, time.Now().Add(-s.MaxAge))
+	return removed + temporary, errors.Join(gone, err)
 }
