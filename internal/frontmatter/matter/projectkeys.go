@@ -104,6 +104,7 @@ var projectTable = []Key{
 	{
 		Name: "interfaces", Shape: boolean, Default: "`false`",
 		Summary: "Generate an interface for every repository.",
+		Effect:  "The interface has the name of the repository, and the class that of the interface behind `Jdbc`: `UserRepository`, `JdbcUserRepository`.",
 		Example: "interfaces: true",
 	},
 	{
@@ -112,8 +113,8 @@ var projectTable = []Key{
 		Example: "classAnnotations:\n  - type: jakarta.inject.Singleton",
 	},
 	{
-		Name: "fetchSize", Shape: Shape{Kind: Whole}, Default: "the driver's",
-		Summary: "Rows that a cursor fetches at a time.",
+		Name: "fetchSize", Shape: Shape{Kind: Whole}, Default: "`500`",
+		Summary: "Rows that a cursor fetches at a time. 0 leaves it to the driver, and some then read all rows into memory.",
 		Example: "fetchSize: 500",
 	},
 	{
