@@ -30,13 +30,13 @@ type constantView struct{ Name, Literal string }
 
 // methodView is one way to execute a statement, with the methods that belong to it.
 type methodView struct {
-	Name, Returns, Label, Message string
-	Doc                           []string // without the tags
-	Annotations                   []string
-	Override                      bool
-	Own, Given, Catch             bool
-	Parameters                    []parameterView
-	L                             map[string]string // local variables
+	Name, Returns, Label, Message, Several string
+	Doc                                    []string // without the tags
+	Annotations                            []string
+	Override                               bool
+	Own, Given, Catch                      bool
+	Parameters                             []parameterView
+	L                                      map[string]string // local variables
 
 	Template             string // which body
 	Kind                 string
@@ -182,7 +182,7 @@ func (b *classBuilder) classDoc() []string {
 // method starts the view that once and batch share.
 func (b *classBuilder) method(m *method, name string) *methodView {
 	v := &methodView{
-		Name: name, Label: quote(m.repository + "." + name), Message: quote("executing " + m.repository + "." + name),
+		Name: name, Label: quote(m.repository + "." + name), Message: quote("executing " + m.repository + "." + name), Several: quote(m.repository + "." + name + " found more than one row"),
 		Own: m.settings.own, Given: true, Catch: m.settings.catches, Kind: m.kind, Prepared: m.settings.prepared,
 		Call: m.kind == matter.Calling, Counts: m.settings.counts, L: locals(m.parameters), Override: b.view.Interface != "",
 		Annotations: b.annotations(m), FetchSize: b.project.FetchSize, CursorClass: b.cursorClass(),
