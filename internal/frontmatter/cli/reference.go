@@ -34,8 +34,8 @@ const referenceIntro = `# Front matter reference
 
 <!-- Made from the tables of the program by "make generate"; do not edit. -->
 
-The program checks, formats, lists and explains front matter, and serves editors. What keys say about generated code is
-what they mean; generating code is not a part of the program yet, and with it the reading of DDL and of Java sources.
+The program checks, formats, lists and explains front matter, serves editors, and generates Java repositories. What the
+generated code does is in [Generated Java](generated-java.md).
 
 Front matter is YAML in the ` + "`--`" + ` lines directly above a SQL statement:
 

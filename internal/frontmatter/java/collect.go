@@ -131,7 +131,7 @@ func (g *generator) settle(m *method) bool {
 	}
 	if !m.settings.once && !m.settings.batch && ok {
 		s, span := m.author("executeOnce")
-		g.find(s, RuleMethod, span, "no method is left for the statement: it is not executed once, and "+noBatch(m, expands))
+		g.find(s, check.RuleMethod, span, "no method is left for the statement: it is not executed once, and "+noBatch(m, expands))
 		ok = false
 	}
 	if !ok {
@@ -139,7 +139,7 @@ func (g *generator) settle(m *method) bool {
 	}
 	if g.project.Setting(m.written, "executeBatch") && expands && m.written.Get("executeBatch") != nil {
 		s, span := m.author("executeBatch")
-		g.find(s, RuleCollection, span, "a statement with a collection in IN (…) has no batch: its SQL differs from entry to entry; remove the key")
+		g.find(s, check.RuleCollection, span, "a statement with a collection in IN (…) has no batch: its SQL differs from entry to entry; remove the key")
 		return false
 	}
 	return g.settleRows(m)
@@ -214,7 +214,7 @@ func (g *generator) outRecord(m *method, outs []parameter) bool {
 	}
 	v, err := g.valueOf(t)
 	if err != nil || v.kind != recordValue {
-		g.find(s, RuleRowType, span, fmt.Sprintf("the OUT parameters of a call go into a record, and %s is none that the Java sources have", t))
+		g.find(s, check.RuleRowType, span, fmt.Sprintf("the OUT parameters of a call go into a record, and %s is none that the Java sources have", t))
 		return false
 	}
 	m.out = &out{parameters: outs, typ: t, record: true}
@@ -222,10 +222,10 @@ func (g *generator) outRecord(m *method, outs []parameter) bool {
 		i := slices.IndexFunc(outs, func(p parameter) bool { return p.Name == c.Name })
 		switch {
 		case i < 0:
-			g.find(s, RuleOutParameter, span, fmt.Sprintf("the component %s of %s has no OUT parameter of its name", c.Name, t))
+			g.find(s, check.RuleOutParameter, span, fmt.Sprintf("the component %s of %s has no OUT parameter of its name", c.Name, t))
 			return false
 		case boxed(c.Type.Type).String() != boxed(outs[i].Type).String():
-			g.find(s, RuleOutParameter, span, fmt.Sprintf("the component %s of %s is %s, and the OUT parameter is %s", c.Name, t, c.Type, outs[i].Type))
+			g.find(s, check.RuleOutParameter, span, fmt.Sprintf("the component %s of %s is %s, and the OUT parameter is %s", c.Name, t, c.Type, outs[i].Type))
 			return false
 		}
 		m.out.components = append(m.out.components, i)

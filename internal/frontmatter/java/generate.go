@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/stagewright/stagewright/internal/frontmatter/check"
 	"github.com/stagewright/stagewright/internal/frontmatter/ddl"
 	"github.com/stagewright/stagewright/internal/frontmatter/javasource"
 	"github.com/stagewright/stagewright/internal/frontmatter/matter"
@@ -120,7 +121,7 @@ func (g *generator) generate(files []*statement.File) (*Output, error) {
 func (g *generator) settleAll(repositories []*repository) {
 	annotations, err := annotationTexts(g.project.ClassAnnotations)
 	if err != nil {
-		g.projectFindings = append(g.projectFindings, source.Finding{Rule: RuleAnnotation, Span: g.project.ClassAnnotations.Span, Message: err.Error()})
+		g.projectFindings = append(g.projectFindings, source.Finding{Rule: check.RuleAnnotation, Span: g.project.ClassAnnotations.Span, Message: err.Error()})
 	}
 	g.classAnnotations = annotations
 	for _, r := range repositories {
@@ -131,7 +132,7 @@ func (g *generator) settleAll(repositories []*repository) {
 			}
 			if _, err := annotationTexts(m.written.Get("annotations")); err != nil {
 				s, span := m.author("annotations")
-				g.find(s, RuleAnnotation, span, err.Error())
+				g.find(s, check.RuleAnnotation, span, err.Error())
 			}
 		}
 		if complete {
@@ -148,7 +149,7 @@ func (g *generator) paths(repositories []*repository) {
 		key := strings.ToLower(class)
 		if other, ok := taken[key]; ok {
 			s, span := m.author("repository")
-			g.find(s, RuleClass, span, fmt.Sprintf("the class %s is that of %s as well; choose another repository", class, other))
+			g.find(s, check.RuleClass, span, fmt.Sprintf("the class %s is that of %s as well; choose another repository", class, other))
 			return
 		}
 		taken[key] = "the repository " + m.repository
@@ -161,7 +162,7 @@ func (g *generator) paths(repositories []*repository) {
 		}
 		if pkg == g.converterPackage() {
 			s, span := r.methods[0].author("repository")
-			g.find(s, RuleClass, span, fmt.Sprintf("the package %s is that of the generated converters; choose another one for the repository", pkg))
+			g.find(s, check.RuleClass, span, fmt.Sprintf("the package %s is that of the generated converters; choose another one for the repository", pkg))
 		}
 	}
 }
@@ -229,16 +230,16 @@ func (g *generator) signatures(r *repository) {
 			switch {
 			case objectMethods[signature]:
 				s, span := m.author("name")
-				g.find(s, RuleMethod, span, fmt.Sprintf("every Java object has a method %s already; choose another name", signature))
+				g.find(s, check.RuleMethod, span, fmt.Sprintf("every Java object has a method %s already; choose another name", signature))
 			case other == nil:
 				owners[signature] = m
 				continue
 			case other != m:
 				s, span := m.author("name")
-				g.find(s, RuleMethod, span, fmt.Sprintf("%s would have a method %s already, for %s; rename one of them", r.name, signature, other.name))
+				g.find(s, check.RuleMethod, span, fmt.Sprintf("%s would have a method %s already, for %s; rename one of them", r.name, signature, other.name))
 			default:
 				s, span := m.author("name")
-				g.find(s, RuleMethod, span, fmt.Sprintf("the statement would have two methods %s; set another executeBatchSuffix", signature))
+				g.find(s, check.RuleMethod, span, fmt.Sprintf("the statement would have two methods %s; set another executeBatchSuffix", signature))
 			}
 			break
 		}

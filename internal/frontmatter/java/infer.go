@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stagewright/stagewright/internal/frontmatter/check"
 	"github.com/stagewright/stagewright/internal/frontmatter/ddl"
 	"github.com/stagewright/stagewright/internal/frontmatter/javasource"
 	"github.com/stagewright/stagewright/internal/frontmatter/matter"
@@ -62,7 +63,7 @@ func (g *generator) parameter(m *method, s *statement.Statement, p *parameter) b
 	}
 	t, err := g.parameterType(m, s, p)
 	if err != nil {
-		g.find(s, RuleParameterType, p.declared.Span, err.Error())
+		g.find(s, check.RuleParameterType, p.declared.Span, err.Error())
 		return false
 	}
 	p.Type = t
@@ -70,7 +71,7 @@ func (g *generator) parameter(m *method, s *statement.Statement, p *parameter) b
 	if slices.Contains(collections, t.Class) && t.Dimensions == 0 {
 		p.expands = true
 		if len(t.Arguments) != 1 || t.Arguments[0].Class == "?" {
-			g.find(s, RuleCollection, p.declared.Span, fmt.Sprintf("the elements of :%s have no type; write %s<Long> or the like", p.Name, lastPart(t.Class)))
+			g.find(s, check.RuleCollection, p.declared.Span, fmt.Sprintf("the elements of :%s have no type; write %s<Long> or the like", p.Name, lastPart(t.Class)))
 			return false
 		}
 		element = t.Arguments[0]
@@ -82,7 +83,7 @@ func (g *generator) parameter(m *method, s *statement.Statement, p *parameter) b
 		_, err = p.value.read(helpers{}, fromCall, "s", "1")
 	}
 	if err != nil {
-		g.find(s, RuleParameterType, p.declared.Span, fmt.Sprintf("the parameter :%s: %s", p.Name, err))
+		g.find(s, check.RuleParameterType, p.declared.Span, fmt.Sprintf("the parameter :%s: %s", p.Name, err))
 		return false
 	}
 	return true

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/stagewright/stagewright/internal/frontmatter/check"
 	"github.com/stagewright/stagewright/internal/frontmatter/javasource"
 	"github.com/stagewright/stagewright/internal/frontmatter/matter"
 	"github.com/stagewright/stagewright/internal/frontmatter/source"
@@ -68,12 +69,12 @@ func (g *generator) rowOf(m *method) (*row, bool) {
 		_, err = v.read(helpers{}, fromResultSet, "r", "1")
 	}
 	if err != nil {
-		g.find(s, RuleRowType, span, err.Error())
+		g.find(s, check.RuleRowType, span, err.Error())
 		return nil, false
 	}
 	if columns := m.written.Get("resultRowColumns"); columns != nil {
 		s, span := m.author("resultRowColumns")
-		g.find(s, RuleRowColumns, span, fmt.Sprintf("%s has no components: it is read from the first column", t))
+		g.find(s, check.RuleRowColumns, span, fmt.Sprintf("%s has no components: it is read from the first column", t))
 		return nil, false
 	}
 	v.typ = boxed(v.typ)
@@ -115,7 +116,7 @@ func (g *generator) recordRow(m *method, v value) (*row, bool) {
 	build, err := b.record(v.record, nil, []string{v.typ.Class})
 	if err != nil {
 		s, span := m.author("resultRowType")
-		g.find(s, RuleRowType, span, err.Error())
+		g.find(s, check.RuleRowType, span, err.Error())
 		return nil, false
 	}
 	ok := true
@@ -147,7 +148,7 @@ func (g *generator) unknownPath(m *method, pair *matter.Pair, t statement.Type, 
 		message += fmt.Sprintf("; did you mean %s?", near)
 		fixes = append(fixes, source.Replacement(pair.Span, near, true))
 	}
-	g.findings[s.File] = append(g.findings[s.File], source.Finding{Rule: RuleRowColumns, Span: pair.Span, Message: message, Fixes: fixes})
+	g.findings[s.File] = append(g.findings[s.File], source.Finding{Rule: check.RuleRowColumns, Span: pair.Span, Message: message, Fixes: fixes})
 }
 
 // rowBuilder makes the converter of a record.
@@ -215,7 +216,7 @@ func (b *rowBuilder) component(v value, path, outer []string) (string, error) {
 func (g *generator) customRow(m *method, n *matter.Node) (*row, bool) {
 	s, span := m.author("resultRowConverter")
 	fail := func(format string, args ...any) (*row, bool) {
-		g.find(s, RuleConverter, span, fmt.Sprintf(format, args...))
+		g.find(s, check.RuleConverter, span, fmt.Sprintf(format, args...))
 		return nil, false
 	}
 	if n.Kind == matter.Mapping {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stagewright/stagewright/internal/frontmatter/check"
 	"github.com/stagewright/stagewright/internal/frontmatter/matter"
 	"github.com/stagewright/stagewright/internal/frontmatter/source"
 	"github.com/stagewright/stagewright/internal/frontmatter/statement"
@@ -319,27 +320,36 @@ func (b *classBuilder) indexOf(m *method, name string) int {
 // settleSQL checks what can only be checked with types: where collections stand, and that variants of a call agree.
 func (g *generator) settleSQL(m *method) bool {
 	ok := true
-	for _, s := range m.variants {
-		if _, err := g.pieces(m, s); err != nil {
-			g.find(s, RuleCollection, s.Name.Span, err.Error())
-			ok = false
-		}
-		if m.out == nil {
-			continue
-		}
-		for _, p := range m.out.parameters {
-			at := func(o source.Occurrence) bool { return o.Name == p.Name }
-			if i := slices.IndexFunc(s.Source.Parameters, at); i != slices.IndexFunc(m.lead.Source.Parameters, at) {
-				g.find(s, RuleOutParameter, s.Name.Span, fmt.Sprintf("the variants of %s have the OUT parameter :%s at different places; put it at the same one", m.name, p.Name))
-				ok = false
-			}
-		}
-	}
 	for _, p := range m.parameters {
 		if p.isOut() && (m.kind != matter.Calling || p.expands) {
-			g.find(m.lead, RuleOutParameter, p.declared.Span, fmt.Sprintf("only a call sets parameters, and only ones of a single value: :%s", p.Name))
+			g.find(m.lead, check.RuleOutParameter, p.declared.Span, fmt.Sprintf("only a call sets parameters, and only ones of a single value: :%s", p.Name))
 			ok = false
 		}
 	}
+	for _, s := range m.variants {
+		if !ok {
+			break
+		}
+		if _, err := g.pieces(m, s); err != nil {
+			g.find(s, check.RuleCollection, s.Name.Span, err.Error())
+			ok = false
+		}
+		ok = g.outPlaces(m, s) && ok
+	}
 	return ok
+}
+
+// outPlaces checks that a variant has its OUT parameters where the leading one has them.
+func (g *generator) outPlaces(m *method, s *statement.Statement) bool {
+	if m.out == nil {
+		return true
+	}
+	for _, p := range m.out.parameters {
+		at := func(o source.Occurrence) bool { return o.Name == p.Name }
+		if i := slices.IndexFunc(s.Source.Parameters, at); i != slices.IndexFunc(m.lead.Source.Parameters, at) {
+			g.find(s, check.RuleOutParameter, s.Name.Span, fmt.Sprintf("the variants of %s have the OUT parameter :%s at different places; put it at the same one", m.name, p.Name))
+			return false
+		}
+	}
+	return true
 }

@@ -19,22 +19,20 @@ func (p *Plan) Apply() error {
 		return nil
 	}
 	staging := filepath.Join(p.folder.Path, stagingName)
+	if _, err := os.Lstat(filepath.Join(staging, pendingName)); err == nil {
+		// What the interrupted run has placed must not be forgotten when its note is replaced.
+		if err := p.adopted.write(filepath.Join(p.folder.Path, ManifestName)); err != nil {
+			return err
+		}
+	}
 	if err := os.RemoveAll(filepath.Join(staging, "files")); err != nil {
 		return fmt.Errorf("removing staged files: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Join(staging, "files"), 0o750); err != nil {
 		return fmt.Errorf("staging files: %w", err)
 	}
-	if err := p.pending(staging); err != nil {
+	if err := p.stage(staging); err != nil {
 		return err
-	}
-	for i, c := range p.Changes {
-		if c.Action == Remove {
-			continue
-		}
-		if err := replace(p.staged(i), c.New); err != nil {
-			return err
-		}
 	}
 	for i, c := range p.Changes {
 		if err := p.place(i, c); err != nil {
@@ -50,14 +48,17 @@ func (p *Plan) Apply() error {
 	return nil
 }
 
-// pending notes what will be written. What an interrupted run has noted stays true of files that it has placed.
-func (p *Plan) pending(staging string) error {
-	path := filepath.Join(staging, pendingName)
-	noted := manifest{Version: 1, Project: p.folder.Project, Files: map[string]string{}}
-	for name, hash := range p.manifest.Files {
-		noted.Files[name] = hash
+// stage writes the new texts beside their targets, and the note of what will be.
+func (p *Plan) stage(staging string) error {
+	for i, c := range p.Changes {
+		if c.Action == Remove {
+			continue
+		}
+		if err := replace(p.staged(i), c.New); err != nil {
+			return err
+		}
 	}
-	return noted.write(path)
+	return p.manifest.write(filepath.Join(staging, pendingName))
 }
 
 func (p *Plan) staged(i int) string {

@@ -45,6 +45,7 @@ type Plan struct {
 	Changes  []Change // by path
 	folder   Folder
 	manifest manifest // as it will be
+	adopted  manifest // as it is, with what an interrupted run has placed
 	stale    bool     // the manifest or a staging folder is not as it should be
 }
 
@@ -68,6 +69,9 @@ func NewPlan(folder Folder, files []File) (*Plan, error) {
 		pending = manifest{}
 	}
 	p := &Plan{folder: folder, manifest: manifest{Version: 1, Project: folder.Project, Files: map[string]string{}}}
+	if p.adopted, err = folder.adopt(known, pending); err != nil {
+		return nil, err
+	}
 	var foreign ForeignError
 	for _, f := range files {
 		content := lineFeeds(f.Content)
@@ -122,6 +126,21 @@ func (p *Plan) removals(foreign *ForeignError, known, pending manifest) error {
 		}
 	}
 	return nil
+}
+
+// adopt returns the manifest with the files that an interrupted run has placed. Nothing is adopted without one.
+func (f Folder) adopt(known, pending manifest) (manifest, error) {
+	adopted := manifest{Version: 1, Project: f.Project, Files: maps.Clone(known.Files)}
+	for path, hash := range pending.Files {
+		text, exists, err := f.read(path)
+		if err != nil {
+			return adopted, err
+		}
+		if exists && sum(text) == hash {
+			adopted.Files[path] = hash
+		}
+	}
+	return adopted, nil
 }
 
 // owns tells whether a file was generated and not changed since: a manifest and the header agree.
