@@ -39,10 +39,12 @@ func need(t *testing.T, path, pkg string) {
 // TestGenerated compiles everything that tests generate, in one call and without a warning, and runs it.
 func TestGenerated(t *testing.T) {
 	need(t, "javac", "openjdk-17-jdk-headless")
+	need(t, filepath.Join(jars, "h2.jar"), "libh2-java")
 	classes := compiled(t)
 	t.Run("H2", func(t *testing.T) {
 		need(t, filepath.Join(jars, "h2.jar"), "libh2-java")
 		behaves(t, classes, "h2.jar", "h2", "jdbc:h2:mem:behaviour;DB_CLOSE_DELAY=-1", "sa")
+		t.Run("example", func(t *testing.T) { runsExample(t, classes) })
 	})
 	t.Run("HSQLDB", func(t *testing.T) {
 		need(t, filepath.Join(jars, "hsqldb.jar"), "libhsqldb-java")
@@ -62,6 +64,22 @@ func TestGenerated(t *testing.T) {
 	})
 }
 
+// example is the folder of the example application.
+const example = "../../../examples/java"
+
+// runsExample runs the example application, which prints what its page shows.
+func runsExample(t *testing.T, classes string) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(example, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := run(t, "java", "-cp", classes+":"+filepath.Join(jars, "h2.jar"), "com.example.tasks.Main")
+	if out == "" || !strings.Contains(string(page), "com.example.tasks.Main\n"+out+"```") {
+		t.Errorf("the example printed, unlike its page:\n%s", out)
+	}
+}
+
 // compiled generates all projects of the test data and compiles them together with their own sources.
 func compiled(t *testing.T) string {
 	t.Helper()
@@ -70,7 +88,11 @@ func compiled(t *testing.T) string {
 	if err := os.CopyFS(behaviour, os.DirFS("testdata/behaviour")); err != nil {
 		t.Fatal(err)
 	}
-	projects := []string{behaviour}
+	application := filepath.Join(dir, "application")
+	if err := os.CopyFS(application, os.DirFS(example)); err != nil {
+		t.Fatal(err)
+	}
+	projects := []string{behaviour, application}
 	cases, err := filepath.Glob("testdata/hard/*.txtar")
 	if err != nil || len(cases) == 0 {
 		t.Fatalf("no cases: %v", err)
@@ -103,7 +125,8 @@ func compiled(t *testing.T) string {
 	classes := filepath.Join(dir, "classes")
 	list := filepath.Join(dir, "sources")
 	writeFile(t, list, strings.Join(sources, "\n"))
-	run(t, "javac", "-J-XX:TieredStopAtLevel=1", "-Xlint:all", "-Werror", "-encoding", "UTF-8", "-d", classes, "@"+list)
+	// The example names the class of H2's data source.
+	run(t, "javac", "-J-XX:TieredStopAtLevel=1", "-Xlint:all,-path", "-Werror", "-encoding", "UTF-8", "-cp", filepath.Join(jars, "h2.jar"), "-d", classes, "@"+list)
 	return classes
 }
 

@@ -162,3 +162,46 @@ var elementTypes = map[string]string{
 
 // collections are the types whose parameters expand.
 var collections = strings.Fields("java.util.List java.util.Set java.util.Collection")
+
+// Calls are the calls for a type as the reference shows them.
+type Calls struct{ Class, Read, Bind, Null, Out string }
+
+// TypeTable returns the calls of all types of one column or parameter, for the reference.
+func TypeTable() []Calls {
+	all := make([]Calls, 0, len(scalarTable))
+	for _, s := range scalarTable {
+		t := typeOfScalar(&s)
+		v := value{kind: scalarValue, typ: t, scalar: &s}
+		bound, _ := v.bind(helpers{}, binding{}, "statement", "i", "value", "connection") // a scalar is always bound
+		c := Calls{Class: s.Class, Read: call(s.Get, s.From), Bind: unmarked(bound), Null: s.Null, Out: call(s.Get, s.From)}
+		if s.Out != "" {
+			c.Out = call(s.Out, s.OutFrom)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// call writes a getter with its conversion behind it.
+func call(get, from string) string {
+	get = fill(get, "row", "i", "")
+	if from == "" || from == "$v" {
+		return unmarked(get)
+	}
+	return unmarked(fill(from, "", "", get))
+}
+
+// unmarked writes classes by their simple names, on one line.
+func unmarked(text string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, string(markStart))
+		b.WriteString(before)
+		if !found {
+			return strings.Join(strings.Fields(b.String()), " ")
+		}
+		class, after, _ := strings.Cut(rest, string(markEnd))
+		b.WriteString(lastPart(class))
+		text = after
+	}
+}
