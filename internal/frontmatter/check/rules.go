@@ -25,6 +25,17 @@ const (
 	RuleMethodClash     source.Rule = "method-clash"
 	RuleConverterAlias  source.Rule = "converter-alias"
 	RuleRepositoryCase  source.Rule = "repository-case"
+
+	// Applied when Java is generated: they need the DDL and the Java sources.
+	RuleParameterType source.Rule = "parameter-type"
+	RuleRowType       source.Rule = "row-type"
+	RuleRowColumns    source.Rule = "row-columns"
+	RuleConverter     source.Rule = "row-converter"
+	RuleCollection    source.Rule = "collection-parameter"
+	RuleOutParameter  source.Rule = "out-parameter"
+	RuleMethod        source.Rule = "java-method"
+	RuleAnnotation    source.Rule = "annotation-value"
+	RuleClass         source.Rule = "java-class"
 )
 
 // RuleRow is a row of the table of rules.
@@ -47,6 +58,7 @@ const (
 	LayerShape     Layer = "shape"
 	LayerStatement Layer = "statement"
 	LayerProject   Layer = "project"
+	LayerJava      Layer = "java" // by generate java only
 )
 
 // Example is a small project: one file, findUser.sql when it has no path, and the project file when there is one.

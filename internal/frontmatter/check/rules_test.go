@@ -71,6 +71,9 @@ func TestRules_ExamplesDoWhatTheySay(t *testing.T) {
 			if withoutExample[r.ID] != "" {
 				return
 			}
+			if r.Layer == LayerJava {
+				return // nothing is generated here; the tests of that package run these examples
+			}
 			wrong := run(t, r.Wrong)
 			for _, d := range wrong {
 				if d.Rule != r.ID || d.Severity != r.Severity {

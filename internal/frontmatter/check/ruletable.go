@@ -9,7 +9,7 @@ import (
 )
 
 // The wrong example of a rule yields findings of that rule only, the right one none at all; a test runs all of them.
-var ruleTable = slices.Concat(fileRules, shapeRules, statementRules, projectRules)
+var ruleTable = slices.Concat(fileRules, shapeRules, statementRules, projectRules, javaRules)
 
 var fileRules = []RuleRow{
 	{

@@ -23,6 +23,7 @@ type Options struct {
 	Dir       string   // the working folder, from which paths are shown
 	Overrides Overrides
 	Strict    bool                  // warnings count as errors
+	Whole     bool                  // all files of the projects count as asked about
 	Overlay   map[string]string     // texts by absolute path, instead of what the files hold
 	Progress  func(done, total int) // called now and then; may be nil
 }
@@ -110,7 +111,7 @@ func (r *runner) project(ctx context.Context, p *Project) error {
 	found := Across(p.Project, files)
 	statement.Inherit(files)
 	for i, f := range files {
-		if !p.Asked(p.Paths[i]) {
+		if !r.options.Whole && !p.Asked(p.Paths[i]) {
 			continue
 		}
 		r.result.Files = append(r.result.Files, f)

@@ -39,6 +39,11 @@ func commandTable() []command {
 			Run:  (*app).list,
 		},
 		{
+			Name: "generate", Args: "java [path...]", Summary: "Generate Java repositories", Words: []string{"java"},
+			Text: "Writes Java repositories for all statements of the projects of the paths, into the folder that output names in the project file. Nothing is written while there are errors. A manifest in the folder says which files are generated; other files, and files that were changed by hand, are never touched without --force.",
+			Run:  (*app).generate,
+		},
+		{
 			Name: "schema", Summary: "Print the JSON Schema of front matter",
 			Text: "Prints the JSON Schema (draft 2020-12) of front matter, or with --project that of the project file.",
 			Run:  (*app).schema,
@@ -66,8 +71,8 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "frontmatter",
 		Short: "YAML front matter for SQL statements",
-		Long: "frontmatter checks, formats and explains the YAML in the comments above SQL statements. It does not generate\n" +
-			"code yet, and reads neither DDL nor Java sources to check types.\n\n" +
+		Long: "frontmatter checks, formats and explains the YAML in the comments above SQL statements, and generates Java\n" +
+			"repositories from them.\n\n" +
 			"Start with: frontmatter check path/to/sql",
 		Version:       strings.TrimPrefix(version.String("frontmatter"), "frontmatter "),
 		SilenceErrors: true, SilenceUsage: true,

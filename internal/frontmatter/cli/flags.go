@@ -19,12 +19,12 @@ type flagRow struct {
 	Commands string // names of the commands that have it
 }
 
-const projectCommands = "check list lsp"
+const projectCommands = "check list generate lsp"
 
 func flagTable() []flagRow {
 	return []flagRow{
 		{Name: "source", Type: "string", Help: "folder of the statements, instead of sqlRoot in the project file", Commands: projectCommands},
-		{Name: "ddl", Type: "list", Help: "pattern of files with CREATE and ALTER TABLE, which are not read yet; may be repeated", Commands: projectCommands},
+		{Name: "ddl", Type: "list", Help: "pattern of files with CREATE and ALTER TABLE, relative to the project file; may be repeated", Commands: projectCommands},
 		{Name: "base-package", Type: "string", Help: "Java package of the repositories", Commands: projectCommands},
 		{Name: "dialect", Type: "string", Words: dialects(), Help: "how the SQL is written", Commands: projectCommands + " fmt"},
 		{Name: "format", Type: "string", Default: "text", Words: []string{"text", "json", "sarif", "github"}, Help: "form of the diagnostics", Commands: "check"},
@@ -32,8 +32,10 @@ func flagTable() []flagRow {
 		{Name: "strict", Type: "bool", Help: "treat warnings as errors", Commands: "check"},
 		{Name: "stdin-filename", Type: "string", Help: "check the text on standard input as if it were this file", Commands: "check"},
 		{Name: "format", Type: "string", Default: "table", Words: []string{"table", "json"}, Help: "form of the list", Commands: "list"},
-		{Name: "check", Type: "bool", Help: "list the files that would change and fail; write nothing", Commands: "fmt"},
-		{Name: "diff", Type: "bool", Help: "print what would change and fail; write nothing", Commands: "fmt"},
+		{Name: "check", Type: "bool", Help: "list the files that would change and fail; write nothing", Commands: "fmt generate"},
+		{Name: "diff", Type: "bool", Help: "print what would change and fail; write nothing", Commands: "fmt generate"},
+		{Name: "output", Type: "string", Help: "folder of the generated files, instead of output in the project file", Commands: "generate"},
+		{Name: "force", Type: "bool", Help: "replace and remove files that were not generated, or were changed by hand", Commands: "generate"},
 		{Name: "project", Type: "bool", Help: "print the schema of the project file", Commands: "schema"},
 		{Name: "stdio", Type: "bool", Default: "true", Help: "talk over standard input and output, the only way there is", Commands: "lsp"},
 	}

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"frame": frame},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"frame": frame, "crlf": crlf, "append": appendLine},
 	})
 }
 
@@ -36,4 +36,15 @@ func frame(ts *testscript.TestScript, _ bool, args []string) {
 		fmt.Fprintf(&b, "Content-Length: %d\r\n\r\n%s", len(line), line)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o644))
+}
+
+// crlf gives a file the line ends of Windows: `crlf file`.
+func crlf(ts *testscript.TestScript, _ bool, args []string) {
+	text := strings.ReplaceAll(ts.ReadFile(args[0]), "\n", "\r\n")
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
+}
+
+// appendLine adds a line to a file: `append file line`.
+func appendLine(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[0])+args[1]+"\n"), 0o644))
 }

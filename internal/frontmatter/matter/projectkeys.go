@@ -77,13 +77,13 @@ var projectTable = []Key{
 	{
 		Name: "javaSources", Shape: folders, Default: "none",
 		Summary: "Folders with the Java sources of result row types and converters.",
-		Effect:  "So far, editors go to definitions in them; checks do not read them yet.",
+		Effect:  "They are read when code is generated, never run, and editors go to definitions in them.",
 		Example: "javaSources:\n  - src/main/java",
 	},
 	{
 		Name: "ddl", Shape: texts, Default: "none",
 		Summary: "Files with CREATE and ALTER TABLE, as patterns relative to the project file, from which types of parameters are inferred.",
-		Effect:  "They are not read yet: this comes with generating code.",
+		Effect:  "They are read in the order of their paths, when code is generated.",
 		Example: "ddl:\n  - schema/*.sql",
 	},
 	{
@@ -104,6 +104,7 @@ var projectTable = []Key{
 	{
 		Name: "interfaces", Shape: boolean, Default: "`false`",
 		Summary: "Generate an interface for every repository.",
+		Effect:  "The interface has the name of the repository, and the class that of the interface behind `Jdbc`: `UserRepository`, `JdbcUserRepository`.",
 		Example: "interfaces: true",
 	},
 	{
@@ -112,8 +113,8 @@ var projectTable = []Key{
 		Example: "classAnnotations:\n  - type: jakarta.inject.Singleton",
 	},
 	{
-		Name: "fetchSize", Shape: Shape{Kind: Whole}, Default: "the driver's",
-		Summary: "Rows that a cursor fetches at a time.",
+		Name: "fetchSize", Shape: Shape{Kind: Whole}, Default: "`500`",
+		Summary: "Rows that a cursor fetches at a time. 0 leaves it to the driver, and some then read all rows into memory.",
 		Example: "fetchSize: 500",
 	},
 	{

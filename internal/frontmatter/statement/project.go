@@ -2,13 +2,15 @@ package statement
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/stagewright/stagewright/internal/frontmatter/matter"
 	"github.com/stagewright/stagewright/internal/frontmatter/source"
 )
 
-// Project holds the settings of a project: those of its file, with flags in their place where they are given.
+// Project holds the settings of a project: those of its file, with flags in their place where they are given. It has a
+// field for every key of the file.
 type Project struct {
 	Root        string // folder of the project file
 	SQLRoot     string // relative to Root, with slashes
@@ -22,13 +24,20 @@ type Project struct {
 	DDL         []string
 	JavaSources []string
 	Defaults    *matter.Node // the mapping of defaults, or nil
+
+	Interfaces       bool         // generate an interface for every repository
+	ClassAnnotations *matter.Node // the list, or nil
+	FetchSize        int          // rows that a cursor fetches at a time; 0 leaves it to the driver
 }
+
+// DefaultFetchSize keeps a cursor from reading everything into memory, which is what drivers do that are not told.
+const DefaultFetchSize = 500
 
 // NewProject returns a project without a file: everything has its default.
 func NewProject(root string) *Project {
 	return &Project{
 		Root: root, SQLRoot: ".", Include: []string{"**/*.sql"},
-		Dialect: source.Dialects()[0], Prefixes: matter.DefaultPrefixes(),
+		Dialect: source.Dialects()[0], Prefixes: matter.DefaultPrefixes(), FetchSize: DefaultFetchSize,
 	}
 }
 
@@ -68,6 +77,13 @@ func (p *Project) apply(node *matter.Node) {
 	texts(node.Get("exclude"), &p.Exclude)
 	texts(node.Get("ddl"), &p.DDL)
 	texts(node.Get("javaSources"), &p.JavaSources)
+	p.Interfaces = node.Get("interfaces").True()
+	p.ClassAnnotations = node.Get("classAnnotations")
+	if n := node.Get("fetchSize"); n != nil {
+		if size, ok := n.Number(); ok {
+			p.FetchSize = int(min(size, math.MaxInt32))
+		}
+	}
 	if n := node.Get("dialect"); n != nil {
 		if d, ok := source.DialectNamed(n.Value); ok {
 			p.Dialect = d

@@ -1,0 +1,5 @@
+package com.example.tasks;
+
+public enum Status {
+    OPEN, DONE
+}

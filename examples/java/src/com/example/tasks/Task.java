@@ -1,0 +1,6 @@
+package com.example.tasks;
+
+import java.time.LocalDate;
+
+public record Task(long id, String title, Status status, LocalDate due) {
+}

@@ -1,0 +1,86 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stagewright/stagewright/internal/frontmatter/ddl"
+	"github.com/stagewright/stagewright/internal/frontmatter/javasource"
+	"github.com/stagewright/stagewright/internal/frontmatter/source"
+)
+
+// Schema reads the DDL of the project, in the order of the paths. A pattern that no file matches is a misuse: types
+// would be missing for no reason that can be seen.
+func (p *Project) Schema() (*ddl.Schema, error) {
+	schema := ddl.NewSchema()
+	var paths []string
+	for _, pattern := range p.DDL {
+		found, err := p.matching(pattern)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, found...)
+	}
+	slices.Sort(paths)
+	for _, file := range slices.Compact(paths) {
+		text, findings := readFile(file)
+		parsed := source.NewFile(file, text)
+		if findings == nil {
+			findings = parsed.CheckEncoding()
+		}
+		if findings != nil {
+			return nil, fmt.Errorf("reading DDL %s: %s", file, findings[0].Message)
+		}
+		schema.Read(parsed, source.Options{Dialect: p.Dialect, Separator: p.Separator})
+	}
+	return schema, nil
+}
+
+// matching returns the files that a pattern of DDL matches, which is relative to the project file.
+func (p *Project) matching(pattern string) ([]string, error) {
+	glob := compileGlobs([]string{pattern})
+	fixed := strings.TrimPrefix(pattern, "./")
+	if i := strings.IndexAny(fixed, "*?"); i >= 0 {
+		fixed = path.Dir(fixed[:i] + "x")
+	}
+	var paths []string
+	start := filepath.Join(p.Root, filepath.FromSlash(fixed))
+	err := filepath.WalkDir(start, func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case entry.IsDir() && file != start && strings.HasPrefix(entry.Name(), "."):
+			return filepath.SkipDir
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		relative, err := filepath.Rel(p.Root, file)
+		if err == nil && glob.match(filepath.ToSlash(relative)) {
+			paths = append(paths, file)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for DDL: %w", err)
+	}
+	if paths == nil {
+		return nil, &MisuseError{fmt.Sprintf("no file matches the pattern of DDL %s, relative to %s", pattern, p.Root)}
+	}
+	return paths, nil
+}
+
+// Sources returns the index of the project's Java sources.
+func (p *Project) Sources() *javasource.Index {
+	roots := make([]string, 0, len(p.JavaSources))
+	for _, folder := range p.JavaSources {
+		roots = append(roots, filepath.Join(p.Root, filepath.FromSlash(folder)))
+	}
+	return javasource.New(roots)
+}

@@ -1,0 +1,265 @@
+package java
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// Debian puts the drivers and the server here; `make deps` installs them.
+const (
+	jars     = "/usr/share/java"
+	postgres = "/usr/lib/postgresql/15/bin"
+)
+
+// need skips the test without a file of a Debian package.
+func need(t *testing.T, path, pkg string) {
+	t.Helper()
+	if _, err := exec.LookPath(path); err == nil {
+		return
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("%s is missing; apt-get install %s, or make deps, installs it", path, pkg)
+	}
+}
+
+// TestGenerated compiles everything that tests generate, in one call and without a warning, and runs it.
+func TestGenerated(t *testing.T) {
+	need(t, "javac", "openjdk-17-jdk-headless")
+	need(t, filepath.Join(jars, "h2.jar"), "libh2-java")
+	classes := compiled(t)
+	t.Run("H2", func(t *testing.T) {
+		need(t, filepath.Join(jars, "h2.jar"), "libh2-java")
+		behaves(t, classes, "h2.jar", "h2", "jdbc:h2:mem:behaviour;DB_CLOSE_DELAY=-1", "sa")
+		t.Run("example", func(t *testing.T) { runsExample(t, classes) })
+	})
+	t.Run("HSQLDB", func(t *testing.T) {
+		need(t, filepath.Join(jars, "hsqldb.jar"), "libhsqldb-java")
+		behaves(t, classes, "hsqldb.jar", "hsqldb", "jdbc:hsqldb:mem:behaviour", "sa")
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		need(t, filepath.Join(jars, "postgresql.jar"), "libpostgresql-jdbc-java")
+		need(t, filepath.Join(postgres, "initdb"), "postgresql")
+		url := startPostgres(t)
+		behaves(t, classes, "postgresql.jar", "postgresql", url, "postgres")
+		t.Run("a million rows in 64 MB", func(t *testing.T) {
+			out := run(t, "java", "-Xmx64m", "-cp", classes+":"+filepath.Join(jars, "postgresql.jar"), "test.run.Large", url, "postgres")
+			if strings.TrimSpace(out) != "sum 200000000" {
+				t.Errorf("got %s", out)
+			}
+		})
+	})
+}
+
+// example is the folder of the example application.
+const example = "../../../examples/java"
+
+// runsExample runs the example application, which prints what its page shows.
+func runsExample(t *testing.T, classes string) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(example, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := run(t, "java", "-cp", classes+":"+filepath.Join(jars, "h2.jar"), "com.example.tasks.Main")
+	if out == "" || !strings.Contains(string(page), "com.example.tasks.Main\n"+out+"```") {
+		t.Errorf("the example printed, unlike its page:\n%s", out)
+	}
+}
+
+// compiled generates all projects of the test data and compiles them together with their own sources.
+func compiled(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	behaviour := filepath.Join(dir, "behaviour")
+	if err := os.CopyFS(behaviour, os.DirFS("testdata/behaviour")); err != nil {
+		t.Fatal(err)
+	}
+	application := filepath.Join(dir, "application")
+	if err := os.CopyFS(application, os.DirFS(example)); err != nil {
+		t.Fatal(err)
+	}
+	projects := []string{behaviour, application}
+	cases, err := filepath.Glob("testdata/hard/*.txtar")
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, path := range cases {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		project := filepath.Join(dir, strings.TrimSuffix(filepath.Base(path), ".txtar"))
+		unpack(t, archive, project)
+		projects = append(projects, project)
+	}
+	projects = append(projects, longSQL(t, filepath.Join(dir, "long")))
+	var sources []string
+	for _, project := range projects {
+		files, findings := generated(t, project)
+		if findings != "" {
+			t.Fatalf("%s:\n%s", project, findings)
+		}
+		for _, f := range files {
+			path := filepath.Join(project, "gen", filepath.FromSlash(f.Path))
+			writeFile(t, path, f.Content)
+			if strings.IndexFunc(f.Content, func(r rune) bool { return r > '~' }) >= 0 {
+				t.Errorf("%s is not ASCII", path)
+			}
+		}
+		sources = append(sources, javaFiles(t, project)...)
+	}
+	classes := filepath.Join(dir, "classes")
+	list := filepath.Join(dir, "sources")
+	writeFile(t, list, strings.Join(sources, "\n"))
+	// The example names the class of H2's data source.
+	run(t, "javac", "-J-XX:TieredStopAtLevel=1", "-Xlint:all,-path", "-Werror", "-encoding", "UTF-8", "-cp", filepath.Join(jars, "h2.jar"), "-d", classes, "@"+list)
+	return classes
+}
+
+// longSQL is a project whose statements are longer than a constant of a class file can be: of many lines, of one line,
+// and of characters that take three bytes each.
+func longSQL(t *testing.T, dir string) string {
+	t.Helper()
+	writeFile(t, filepath.Join(dir, "frontmatter.yaml"), "basePackage: test.long_\n")
+	for name, text := range map[string]string{
+		"findLines": strings.Repeat("  -- a line of a comment\n", 5000),
+		"findLine":  "'" + strings.Repeat("x", 200_000) + "',",
+		"findWide":  "'" + strings.Repeat("\u20AC", 50_000) + "',",
+	} {
+		writeFile(t, filepath.Join(dir, name+".sql"), "SELECT\n"+text+"\n1;\n")
+	}
+	return dir
+}
+
+func javaFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".java") {
+			all = append(all, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// run runs a command to its end, in a locale whose encoding is UTF-8, and returns what it prints.
+func run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+	return string(out)
+}
+
+// behaves runs the checks against a database; each is a test.
+func behaves(t *testing.T, classes, jar, database, url, user string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "java", "-cp", classes+":"+filepath.Join(jars, jar), "test.run.Run", database, url, user)
+	out, err := cmd.CombinedOutput()
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) {
+		t.Fatal(err)
+	}
+	checks := 0
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	for lines.Scan() {
+		line := lines.Text()
+		if name, ok := strings.CutPrefix(line, "ok "); ok {
+			checks++
+			t.Run(name, func(*testing.T) {})
+		} else if name, ok := strings.CutPrefix(line, "FAIL "); ok {
+			checks++
+			name, why, _ := strings.Cut(name, ":")
+			t.Run(name, func(t *testing.T) { t.Error(why) })
+		}
+	}
+	if checks == 0 || err != nil && !t.Failed() {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+// startPostgres starts a server of its own on a free port and returns its URL. The server does not run as root.
+func startPostgres(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "frontmatter-postgres-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	attributes := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if os.Getuid() == 0 {
+		owner, err := user.Lookup("postgres")
+		if err != nil {
+			t.Fatal(err)
+		}
+		uid, _ := strconv.Atoi(owner.Uid)
+		gid, _ := strconv.Atoi(owner.Gid)
+		attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		if err := os.Chown(dir, uid, gid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	initdb := exec.CommandContext(t.Context(), filepath.Join(postgres, "initdb"), "-D", dir+"/data", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync")
+	initdb.SysProcAttr, initdb.Dir = attributes, dir
+	if out, err := initdb.CombinedOutput(); err != nil {
+		t.Fatalf("initdb: %v\n%s", err, out)
+	}
+	port := freePort(t)
+	server := exec.Command(filepath.Join(postgres, "postgres"), "-D", dir+"/data", "-p", port, "-k", dir, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off")
+	var log bytes.Buffer
+	server.Stdout, server.Stderr = &log, &log
+	server.SysProcAttr, server.Dir = attributes, dir
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Signal(syscall.SIGQUIT) // at once: nothing is kept
+		_ = server.Wait()
+	})
+	deadline := time.Now().Add(time.Minute)
+	for {
+		ready := exec.CommandContext(t.Context(), filepath.Join(postgres, "pg_isready"), "-q", "-h", "127.0.0.1", "-p", port)
+		if err := ready.Run(); err == nil {
+			return fmt.Sprintf("jdbc:postgresql://127.0.0.1:%s/postgres", port)
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the server does not answer:\n%s", log.String())
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}

@@ -1,0 +1,4 @@
+package test.model;
+
+public record Division(Integer rest, int quotient) {
+}

@@ -1,0 +1,3 @@
+package test.model;
+
+public enum Status { OPEN, CLOSED }
