@@ -64,10 +64,11 @@ func (s *announcer) NeedLeaderElection() bool { return false }
 
 func (s *announcer) Start(ctx context.Context) error {
 	for _, kind := range s.kinds {
-		if _, err := s.cache.GetInformer(ctx, kind); err != nil { // it waits until the informer has synced
-			if ctx.Err() != nil {
-				return nil
-			}
+		_, err := s.cache.GetInformer(ctx, kind) // it waits until the informer has synced
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
 			return fmt.Errorf("filling the cache of %T: %w", kind, err)
 		}
 	}
@@ -83,11 +84,19 @@ type counting struct {
 
 // Add wraps what is added, unless its type tells the manager how to treat it.
 func (c *counting) Add(r manager.Runnable) error {
-	switch r.(type) {
-	case *manager.Server, webhook.Server, interface{ GetCache() cache.Cache }:
+	if isSpecial(r) {
 		return c.Manager.Add(r)
 	}
 	return c.Manager.Add(&counted{Runnable: r, running: c.running})
+}
+
+func isSpecial(r manager.Runnable) bool {
+	switch r.(type) {
+	case *manager.Server, webhook.Server, interface{ GetCache() cache.Cache }:
+		return true
+	default:
+		return false
+	}
 }
 
 type counted struct {

@@ -103,8 +103,9 @@ func (r *renderer) delay(signals <-chan os.Signal) {
 func (r *renderer) drain(operatorEnded <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	defer cancel()
-	var errs []error
-	for _, s := range r.answering() {
+	answering := r.answering()
+	errs := make([]error, 0, len(answering)+2)
+	for _, s := range answering {
 		errs = append(errs, s.Shutdown(ctx))
 	}
 	select {

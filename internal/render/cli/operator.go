@@ -194,7 +194,7 @@ func (o *operatorConfig) listenStorage(ctx context.Context, store storage.Store,
 // listenMetrics binds the server of the metrics, unless there is to be none.
 func (o *operatorConfig) listenMetrics(ctx context.Context, s shared) (*server.Server, error) {
 	if o.observe.metricsAddress == "0" {
-		return nil, nil //nolint:nilnil // no server and no error
+		return nil, nil
 	}
 	bound, err := server.Listen(ctx, server.Options{
 		Name: "metrics", Address: o.observe.metricsAddress, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, Logger: s.logger,
@@ -209,7 +209,7 @@ func (o *operatorConfig) listenMetrics(ctx context.Context, s shared) (*server.S
 // listenWebhook binds the webhook's server, if there is to be one. Every replica has it, whoever reconciles.
 func (g *gitops) listenWebhook(ctx context.Context, o *operatorConfig, c *cluster, s shared) (*server.Server, error) {
 	if !o.webhook.enabled {
-		return nil, nil //nolint:nilnil // no server and no error
+		return nil, nil
 	}
 	certificate, err := g.certificate(o, c, s)
 	if err != nil {
@@ -293,7 +293,7 @@ func (o *operatorConfig) warn(logger *slog.Logger) {
 }
 
 func (g *gitops) closeServers() error {
-	var errs []error
+	errs := make([]error, 0, len(g.servers))
 	for _, s := range g.servers {
 		errs = append(errs, s.Close())
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/url"
 	"regexp"
@@ -197,7 +198,7 @@ func (o *operatorConfig) validateBackend() error {
 
 func (o observeConfig) validate() error {
 	var problems []error
-	if !(o.sampleRatio >= 0 && o.sampleRatio <= 1) { // so that NaN is refused
+	if math.IsNaN(o.sampleRatio) || o.sampleRatio < 0 || o.sampleRatio > 1 {
 		problems = append(problems, errors.New("--tracing-sample-ratio has to be from 0.0 to 1.0"))
 	}
 	if o.metricsAddress != "0" {
