@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -140,25 +141,40 @@ func (o *operatorConfig) options(store storage.Store, s shared) operator.Options
 	}
 }
 
+// mirrorDirectory is below the storage path. No namespace has such a name, so it cannot be taken for artifacts of the local
+// backend.
+const mirrorDirectory = ".mirror"
+
 // openStore opens where artifacts are kept, and sweeps it where interrupted writes leave files behind.
 func (g *gitops) openStore(o *operatorConfig, s shared) (storage.Store, error) {
+	sweeper := &storage.Sweeper{
+		Interval: o.storage.sweepInterval, MaxAge: o.storage.sweepMaxTmpAge, Logger: s.logger,
+		Failed: s.observation.metrics.SweepFailed,
+	}
 	if o.storage.backend == "s3" {
 		bucket, err := objectstore.Open(o.s3.objectStore())
 		if err != nil {
 			return nil, fmt.Errorf("--storage-backend=s3: %w", err)
 		}
 		g.background = append(g.background, func(ctx context.Context) { checkBucket(ctx, bucket, s.logger) })
-		return s.observation.metrics.Store(storage.NewS3(bucket)), nil
+		mirror, err := storage.OpenMirror(storage.MirrorOptions{
+			Remote:    s.observation.metrics.Store(storage.NewS3(bucket)), // so that metrics are those of the object store
+			Directory: filepath.Join(o.storage.path, mirrorDirectory), Logger: s.logger,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("--storage-path: %w", err)
+		}
+		g.close = mirror.Close
+		sweeper.Mirror = mirror
+		g.background = append(g.background, sweeper.Run)
+		return mirror, nil
 	}
 	local, err := storage.OpenLocal(o.storage.path)
 	if err != nil {
 		return nil, fmt.Errorf("--storage-path: %w", err)
 	}
 	g.close = local.Close
-	sweeper := &storage.Sweeper{
-		Local: local, Interval: o.storage.sweepInterval, MaxAge: o.storage.sweepMaxTmpAge, Logger: s.logger,
-		Failed: s.observation.metrics.SweepFailed,
-	}
+	sweeper.Local = local
 	g.background = append(g.background, sweeper.Run)
 	return s.observation.metrics.Store(local), nil
 }
