@@ -139,7 +139,7 @@ func TestUses(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add("create table t (a int, b varchar(10) not null, primary key (a)); alter table t add c int, drop b, rename a to x;")
 	f.Add("create table `x` ([a] int[], like y); alter table x change a b int; alter table x alter column b type text[3];")
-	f.Fuzz(func(t *testing.T, sql string) {
+	f.Fuzz(func(_ *testing.T, sql string) {
 		for _, d := range source.Dialects() {
 			s := NewSchema()
 			s.Read(source.NewFile("schema.sql", sql), source.Options{Dialect: d})

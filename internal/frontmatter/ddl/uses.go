@@ -1,10 +1,14 @@
 package ddl
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/stagewright/stagewright/internal/frontmatter/source"
 )
+
+// beforeTables are the words behind which tables stand.
+var beforeTables = strings.Fields("FROM JOIN INTO UPDATE USING TABLE")
 
 // Uses returns the tables of the schema that a statement names where tables stand, each once.
 func (s *Schema) Uses(sql string, d source.Dialect) []*Table {
@@ -14,7 +18,7 @@ func (s *Schema) Uses(sql string, d source.Dialect) []*Table {
 	for !c.ended() {
 		t := c.peek(0)
 		c.at++
-		if t.kind != source.Word || !strings.Contains(" FROM JOIN INTO UPDATE USING TABLE ", " "+t.text+" ") {
+		if t.kind != source.Word || !slices.Contains(beforeTables, t.text) {
 			continue
 		}
 		for {

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"embed"
+	"errors"
 	"fmt"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"text/template"
 
 	"github.com/stagewright/stagewright/internal/frontmatter/check"
@@ -85,36 +89,63 @@ func (g *generator) generate(files []*statement.File) (*Output, error) {
 		return &Output{Findings: g.findings, Project: g.projectFindings}, nil
 	}
 	g.nameConverters()
-	out := &Output{}
-	add := func(class string, view any, name string) error {
-		text, err := g.render(class, name, view)
-		out.Files = append(out.Files, File{Path: pathOf(class), Content: text})
-		return err
-	}
 	g.nameSiblings(repositories)
-	for _, r := range repositories {
-		v := g.classView(r)
-		if v.Interface != "" {
-			if err := add(r.name, v, "interface.tmpl"); err != nil {
-				return nil, err
-			}
-		}
-		if err := add(qualify(v.Package, v.Class), v, "repository.tmpl"); err != nil {
-			return nil, err
-		}
-	}
-	for _, c := range g.converters {
-		if err := add(c.class, g.converterView(c), map[bool]string{true: "map.tmpl", false: "converter.tmpl"}[c.key == "map"]); err != nil {
-			return nil, err
-		}
-	}
-	if hasCursor(repositories) {
-		if err := add(g.cursorClass(), g.converterPackage(), "cursor.tmpl"); err != nil {
-			return nil, err
-		}
+	out, err := g.renderAll(g.jobs(repositories))
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(out.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	return out, nil
+}
+
+// job is a class to write.
+type job struct {
+	class, template string
+	view            func() any
+}
+
+// jobs lists the classes.
+func (g *generator) jobs(repositories []*repository) []job {
+	var all []job
+	for _, r := range repositories {
+		pkg, simple := split(r.name)
+		view := func() any { return g.classView(r) }
+		if g.project.Interfaces {
+			all = append(all, job{r.name, "interface.tmpl", view})
+			simple = implementation(simple)
+		}
+		all = append(all, job{qualify(pkg, simple), "repository.tmpl", view})
+	}
+	for _, c := range g.converters {
+		name := "converter.tmpl"
+		if c.key == "map" {
+			name = "map.tmpl"
+		}
+		all = append(all, job{c.class, name, func() any { return g.converterView(c) }})
+	}
+	if hasCursor(repositories) {
+		all = append(all, job{g.cursorClass(), "cursor.tmpl", func() any { return g.converterPackage() }})
+	}
+	return all
+}
+
+// renderAll writes classes, several at a time: everything they share is settled and only read.
+func (g *generator) renderAll(jobs []job) (*Output, error) {
+	out := &Output{Files: make([]File, len(jobs))}
+	errs := make([]error, len(jobs))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(jobs)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(jobs); i = int(next.Add(1)) - 1 {
+				var text string
+				text, errs[i] = g.render(jobs[i].class, jobs[i].template, jobs[i].view())
+				out.Files[i] = File{Path: pathOf(jobs[i].class), Content: text}
+			}
+		})
+	}
+	workers.Wait()
+	return out, errors.Join(errs...)
 }
 
 // settleAll decides everything about methods before anything is written.

@@ -1,7 +1,6 @@
 package java
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -235,10 +234,4 @@ func oracleNumber(arguments []string) string {
 		return "long"
 	}
 	return "bigdecimal"
-}
-
-// isUnusable tells an error in a type from one of reading files.
-func isUnusable(err error) bool {
-	var u *unusableError
-	return errors.As(err, &u)
 }

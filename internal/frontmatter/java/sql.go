@@ -90,6 +90,7 @@ func aroundList(file string, s source.Statement, parameter source.Span) (list, b
 		switch t.Kind {
 		case source.Space, source.LineComment, source.BlockComment, source.Hint:
 			continue
+		default:
 		}
 		if found {
 			closes := file[t.Start:t.End] == ")"

@@ -80,6 +80,7 @@ func declaredValue(t statement.Type, d *javasource.Declaration) (value, error) {
 		return value{kind: enumValue, typ: t, scalar: scalarByClass["java.lang.String"]}, nil
 	case javasource.Record:
 		return value{kind: recordValue, typ: t, record: d}, nil
+	default:
 	}
 	var found []javasource.Method
 	for _, m := range d.Methods {
@@ -134,17 +135,17 @@ var (
 func (v value) read(h helpers, f from, receiver, column string) (string, error) {
 	switch v.kind {
 	case scalarValue:
-		get, raw, conversion := v.scalar.Get, v.scalar.Raw, v.scalar.From
+		get, raw, convert := v.scalar.Get, v.scalar.Raw, v.scalar.From
 		if f.out && v.scalar.Out != "" {
-			get, raw, conversion = v.scalar.Out, v.scalar.OutRaw, v.scalar.OutFrom
+			get, raw, convert = v.scalar.Out, v.scalar.OutRaw, v.scalar.OutFrom
 		}
 		if raw == "" {
 			return fill(get, receiver, column, ""), nil
 		}
-		return v.helper(h, f, conversion, get, raw, receiver, column), nil
+		return v.helper(h, f, conversion{get, raw, convert}, receiver, column), nil
 	case enumValue:
-		conversion := mark(v.typ.Class) + ".valueOf($v)"
-		return v.helper(h, f, conversion, v.scalar.Get, mark("java.lang.String"), receiver, column), nil
+		c := conversion{v.scalar.Get, mark("java.lang.String"), mark(v.typ.Class) + ".valueOf($v)"}
+		return v.helper(h, f, c, receiver, column), nil
 	case valueOfValue:
 		return v.viaValueOf(h, f, receiver, column)
 	case arrayValue:
@@ -180,27 +181,30 @@ func (v value) helperName(h helpers, f from) string {
 	}
 }
 
+// conversion is how a value is made of what a getter returns.
+type conversion struct{ get, raw, convert string }
+
 func (v value) helperHead(name string) string {
 	return "private static " + typeText(v.typ) + " " + name + "("
 }
 
-func (v value) helper(h helpers, f from, conversion, get, raw, receiver, column string) string {
+func (v value) helper(h helpers, f from, c conversion, receiver, column string) string {
 	name := v.helperName(h, f)
 	null := "null"
 	if v.kind == scalarValue {
 		null = v.scalar.Null
 	}
 	test := "value == null"
-	if !strings.HasPrefix(raw, string(markStart)) && !strings.HasSuffix(raw, "]") {
+	if !strings.HasPrefix(c.raw, string(markStart)) && !strings.HasSuffix(c.raw, "]") {
 		test = f.name + ".wasNull()"
 	}
-	result := "return " + test + " ? " + null + " : " + fill(conversion, f.name, "column", "value") + ";"
+	result := "return " + test + " ? " + null + " : " + fill(c.convert, f.name, "column", "value") + ";"
 	if v.scalar != nil && v.kind == scalarValue && v.scalar.Checked != "" {
 		result = "try {\n" + result + "\n} catch (" + mark(v.scalar.Checked) + " e) {\nthrow new " + mark("java.sql.SQLException") +
 			"(\"reading a column as " + v.typ.Class + "\", e);\n}"
 	}
 	h[name+"("+f.class] = v.helperHead(name) + mark(f.class) + " " + f.name + ", int column) throws " + mark("java.sql.SQLException") + " {\n" +
-		raw + " value = " + fill(get, f.name, "column", "") + ";\n" + result + "\n}\n"
+		c.raw + " value = " + fill(c.get, f.name, "column", "") + ";\n" + result + "\n}\n"
 	return name + "(" + receiver + ", " + column + ")"
 }
 
@@ -211,7 +215,7 @@ func (v value) viaValueOf(h helpers, f from, receiver, column string) (string, e
 	if err != nil {
 		return "", err
 	}
-	return v.helper(h, f, mark(v.typ.Class)+".valueOf($v)", get, typeText(inner.typ), receiver, column), nil
+	return v.helper(h, f, conversion{get, typeText(inner.typ), mark(v.typ.Class) + ".valueOf($v)"}, receiver, column), nil
 }
 
 func typeOfScalar(s *Scalar) statement.Type {

@@ -170,7 +170,8 @@ func (b *classBuilder) classDoc() []string {
 		}
 	}
 	slices.Sort(paths)
-	doc := []string{"Statements of " + javadoc(paths[0])[0]}
+	doc := make([]string, 0, len(paths))
+	doc = append(doc, "Statements of "+javadoc(paths[0])[0])
 	for _, path := range paths[1:] {
 		doc[len(doc)-1] += ","
 		doc = append(doc, javadoc(path)[0])

@@ -95,7 +95,7 @@ public record User(long id, String email, @Nullable Instant registered, UUID key
     public User {
         requireNonNull(email);
     }
-    public User(long id) { this(id, "", null, null, null, null, null, null); }
+    public User(long id) { this(id, ""); }
     public enum Status { ACTIVE, GONE("x") { @Override int f() { return 1; } }; int f() { return 0; } }
     public int compareTo(User other) { return 0; }
 }
@@ -154,7 +154,7 @@ public class User { private User(int x) {} public static User valueOf(String s) 
 		"class without a public constructor": {
 			class: "a.User",
 			files: "-- a/User.java --\npackage a;\npublic class User { private User(int x) {} public static User valueOf(String s) { return null; } public int c()[] { return a; } }\n",
-			want:  "a class a.User public static\n  static a.User valueOf(java.lang.String)\n  int[] c()\n",
+			want:  "a class a.User public static" + "\n  static a.User valueOf(java.lang.String)\n  int[] c()\n",
 		},
 		"generic record": {
 			class: "a.Pair",

@@ -101,7 +101,7 @@ func (p *parser) unit() {
 		switch {
 		case p.take("package"):
 			p.file.pkg = p.qualified()
-			p.skipTo(";")
+			p.skipStatement()
 		case p.take("import"):
 			p.imported()
 		case p.startsDeclaration():
@@ -116,7 +116,7 @@ func (p *parser) unit() {
 
 func (p *parser) imported() {
 	if p.take("static") {
-		p.skipTo(";")
+		p.skipStatement()
 		return
 	}
 	name := p.qualified()
@@ -125,7 +125,7 @@ func (p *parser) imported() {
 	} else if name != "" {
 		p.file.single[name[strings.LastIndexByte(name, '.')+1:]] = name
 	}
-	p.skipTo(";")
+	p.skipStatement()
 }
 
 // qualified reads names with dots between them; a dot at the end stays.
@@ -141,11 +141,11 @@ func (p *parser) qualified() string {
 	return b.String()
 }
 
-// skipTo moves behind a symbol at this level.
-func (p *parser) skipTo(text string) {
+// skipStatement moves behind the semicolon at this level.
+func (p *parser) skipStatement() {
 	for !p.ended() {
 		switch {
-		case p.take(text):
+		case p.take(";"):
 			return
 		case p.is("(") || p.is("{") || p.is("["):
 			p.skipGroup()
@@ -405,12 +405,12 @@ func (p *parser) member(d *parsed, m modifiers) {
 		if p.token == start {
 			p.advance()
 		}
-		p.skipTo(";")
+		p.skipStatement()
 		return
 	}
 	name := p.advance().text
 	if !p.is("(") {
-		p.skipTo(";")
+		p.skipStatement()
 		return
 	}
 	w := writtenMethod{name: name, static: m.static, variables: variables, returns: returns}
