@@ -24,18 +24,19 @@ var ErrNotFound = errors.New("not in the Java sources")
 type Index struct {
 	roots []string
 
-	mu    sync.Mutex
-	files map[string]*file // by path; nil for what is not there
-	errs  map[string]error
+	mu       sync.Mutex
+	files    map[string]*file // by path; nil for what is not there
+	errs     map[string]error
+	resolved map[*parsed]*Declaration
 }
 
 // New returns an index of folders, in the order in which they are searched.
 func New(roots []string) *Index {
-	return &Index{roots: roots, files: map[string]*file{}, errs: map[string]error{}}
+	return &Index{roots: roots, files: map[string]*file{}, errs: map[string]error{}, resolved: map[*parsed]*Declaration{}}
 }
 
 // Find returns the declaration of a class, by its qualified name with dots before nested names. The error wraps
-// ErrNotFound when no source declares it.
+// ErrNotFound when no source declares it. Callers share the declaration and leave it as it is.
 func (x *Index) Find(class string) (*Declaration, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -43,7 +44,10 @@ func (x *Index) Find(class string) (*Declaration, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.resolve(f, d), nil
+	if x.resolved[d] == nil {
+		x.resolved[d] = x.resolve(f, d)
+	}
+	return x.resolved[d], nil
 }
 
 // find looks for the file of a class, and for those of the classes around it when it is a nested one.
