@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -72,4 +73,23 @@ func BenchmarkGenerate_TenThousandStatements(b *testing.B) {
 		}
 		b.ReportMetric(float64(peak)/(1<<20), "MB-heap")
 	})
+}
+
+// BenchmarkGenerated_AgainstHandWritten runs generated code and JDBC written by hand in turns, in one process, and reports
+// how long the one takes for each second of the other. The goal is 1.05; nothing fails on it.
+func BenchmarkGenerated_AgainstHandWritten(b *testing.B) {
+	need(b, "javac", "openjdk-17-jdk-headless")
+	need(b, filepath.Join(jars, "h2.jar"), "libh2-java")
+	classes := compiled(b)
+	for b.Loop() {
+		out := run(b, "java", "-cp", classes+":"+filepath.Join(jars, "h2.jar"), "test.run.Speed", "jdbc:h2:mem:speed", "sa")
+		for line := range strings.Lines(out) {
+			name, ratio, _ := strings.Cut(strings.TrimSpace(line), " ")
+			value, err := strconv.ParseFloat(ratio, 64)
+			if err != nil {
+				b.Fatal(out)
+			}
+			b.ReportMetric(value, name+"/hand")
+		}
+	}
 }

@@ -26,7 +26,7 @@ const (
 )
 
 // need skips the test without a file of a Debian package.
-func need(t *testing.T, path, pkg string) {
+func need(t testing.TB, path, pkg string) {
 	t.Helper()
 	if _, err := exec.LookPath(path); err == nil {
 		return
@@ -81,7 +81,7 @@ func runsExample(t *testing.T, classes string) {
 }
 
 // compiled generates all projects of the test data and compiles them together with their own sources.
-func compiled(t *testing.T) string {
+func compiled(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	behaviour := filepath.Join(dir, "behaviour")
@@ -132,7 +132,7 @@ func compiled(t *testing.T) string {
 
 // longSQL is a project whose statements are longer than a constant of a class file can be: of many lines, of one line,
 // and of characters that take three bytes each.
-func longSQL(t *testing.T, dir string) string {
+func longSQL(t testing.TB, dir string) string {
 	t.Helper()
 	writeFile(t, filepath.Join(dir, "frontmatter.yaml"), "basePackage: test.long_\n")
 	for name, text := range map[string]string{
@@ -145,7 +145,7 @@ func longSQL(t *testing.T, dir string) string {
 	return dir
 }
 
-func javaFiles(t *testing.T, dir string) []string {
+func javaFiles(t testing.TB, dir string) []string {
 	t.Helper()
 	var all []string
 	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
@@ -161,7 +161,7 @@ func javaFiles(t *testing.T, dir string) []string {
 }
 
 // run runs a command to its end, in a locale whose encoding is UTF-8, and returns what it prints.
-func run(t *testing.T, name string, args ...string) string {
+func run(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
