@@ -1,6 +1,7 @@
 package bundle_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -106,9 +107,10 @@ func TestImport_ResolvesAsWithAVendorDirectory(t *testing.T) {
 				Program:  bundle.New(entry, filesOf(c.files), c.libraries),
 				External: map[string]jsonnet.Binding{"v": {Kind: jsonnet.BindCode, Text: `import "a.libsonnet"`}},
 			})
-			got := ""
-			if err != nil {
-				got = err.(*jsonnet.Error).Trace()
+			var failed *jsonnet.Error
+			var got string
+			if errors.As(err, &failed) {
+				got = failed.Trace()
 			} else {
 				got = strings.Join(strings.Fields(string(result.JSON)), "")
 			}

@@ -82,7 +82,7 @@ type Places struct {
 func (p Places) Namespace() (string, error) {
 	mounted := ""
 	if p.File != "" {
-		content, err := os.ReadFile(p.File) //nolint:gosec // the one place that a pod has it at, but for tests
+		content, err := os.ReadFile(p.File)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("reading the pod's namespace: %w", err)
 		}

@@ -65,10 +65,10 @@ func (s *announcer) NeedLeaderElection() bool { return false }
 func (s *announcer) Start(ctx context.Context) error {
 	for _, kind := range s.kinds {
 		_, err := s.cache.GetInformer(ctx, kind) // it waits until the informer has synced
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil: // whoever waits knows
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return fmt.Errorf("filling the cache of %T: %w", kind, err)
 		}
 	}

@@ -177,10 +177,11 @@ func (o *operatorProcess) state(t *testing.T, code int, status string) server.Op
 func (o *operatorProcess) probe(t *testing.T, path string, code int) {
 	t.Helper()
 	kubetest.Eventually(t, func(ctx context.Context) error {
-		if got, body, err := o.get(ctx, "management", path); err != nil || got != code {
-			return fmt.Errorf("%s is %d %s (%v), want %d", path, got, body, err, code)
+		got, body, err := o.get(ctx, "management", path)
+		if err == nil && got != code {
+			err = fmt.Errorf("%s is %d %s, want %d", path, got, body, code)
 		}
-		return nil
+		return err
 	})
 }
 
