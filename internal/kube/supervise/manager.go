@@ -64,12 +64,12 @@ func (s *announcer) NeedLeaderElection() bool { return false }
 
 func (s *announcer) Start(ctx context.Context) error {
 	for _, kind := range s.kinds {
-		_, err := s.cache.GetInformer(ctx, kind) // it waits until the informer has synced
-		switch {
-		case ctx.Err() != nil: // whoever waits knows
-			return nil
-		case err != nil:
+		// It waits until the informer has synced.
+		if _, err := s.cache.GetInformer(ctx, kind); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("filling the cache of %T: %w", kind, err)
+		}
+		if ctx.Err() != nil {
+			return nil
 		}
 	}
 	close(s.synced)
