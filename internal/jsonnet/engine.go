@@ -53,6 +53,7 @@ type Request struct {
 	Program   Workspace
 	Arguments map[string]Binding // top-level arguments, by parameter name
 	External  map[string]Binding // external variables of this request alone, by name
+	Quiet     bool               // std.trace is dropped, because what it tells may be secret
 }
 
 // bare is the request without arguments.
@@ -286,7 +287,7 @@ func (e *Engine) evaluate(
 		Arguments: request.Arguments,
 		MaxStack:  e.config.Limits.MaxStack,
 		MaxMemory: e.config.Limits.MaxMemory,
-		Trace:     e.trace(),
+		Trace:     e.trace(request),
 
 		ArgumentsIgnored: argumentsIgnored,
 	})
@@ -309,8 +310,8 @@ func (e *Engine) externalOf(request Request) map[string]Binding {
 const maxTraces = 1_000
 
 // trace returns the receiver of one evaluation's traces, which calls it from one goroutine at a time.
-func (e *Engine) trace() func(TraceMessage) {
-	if e.config.Trace == nil {
+func (e *Engine) trace(request Request) func(TraceMessage) {
+	if e.config.Trace == nil || request.Quiet {
 		return nil
 	}
 	left := maxTraces

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +47,7 @@ func (c *snippets) evaluate(ctx context.Context, s *scope) (reconcile.Outcome, e
 		Program:   bundle.New(spec.EntryFile, s.files.inline, libraries),
 		Arguments: s.arguments,
 		External:  s.external,
+		Quiet:     len(s.secrets) > 0, // std.trace writes to the operator's log, where nothing of a tenant's Secrets belongs
 	})
 	if err == nil {
 		s.json = result.JSON
@@ -88,22 +90,43 @@ func (c *snippets) evaluationError(s *scope, failed *jsonnet.Error) error {
 // conceal removes values of Secrets from a message, as they are and in the forms that a program or an error gives them
 // without trying. A message with a short value is not shown at all, because what is left would still tell where it was.
 func conceal(message string, secrets []string) string {
-	const short = 4
-	for _, secret := range secrets {
-		if secret == "" {
+	for _, form := range forms(secrets) {
+		if !strings.Contains(message, form) {
 			continue
 		}
-		quoted := fmt.Sprintf("%q", secret)
-		forms := []string{secret, quoted[1 : len(quoted)-1], base64.StdEncoding.EncodeToString([]byte(secret))}
-		for _, form := range append(forms, strings.TrimSpace(secret)) {
-			if form == "" || !strings.Contains(message, form) {
-				continue
-			}
-			if len(form) < short {
-				return "the evaluation failed, with a message that is not shown because it has the value of a Secret in it"
-			}
-			message = strings.ReplaceAll(message, form, "…")
+		if len(form) < shortest {
+			return "the evaluation failed, with a message that is not shown because it has the value of a Secret in it"
 		}
+		message = strings.ReplaceAll(message, form, "…")
 	}
 	return message
+}
+
+const (
+	// shortest is what can be taken out of a message without saying by that what it was.
+	shortest = 4
+	// shortestLine is that of a line of a longer value. Shorter ones, such as a bracket, are everywhere and tell nothing.
+	shortestLine = 8
+)
+
+// forms are what values of Secrets look like in messages, the longest first: one value may be the beginning of another.
+func forms(secrets []string) []string {
+	var all []string
+	add := func(form string, atLeast int) {
+		if len(form) >= atLeast && !slices.Contains(all, form) {
+			all = append(all, form)
+		}
+	}
+	for _, secret := range secrets {
+		quoted := fmt.Sprintf("%q", secret)
+		add(secret, 1)
+		add(quoted[1:len(quoted)-1], 1)
+		add(base64.StdEncoding.EncodeToString([]byte(secret)), 1)
+		add(strings.TrimSpace(secret), 1)
+		for line := range strings.Lines(secret) { // a message may show or be cut after some of them
+			add(strings.TrimSpace(line), shortestLine)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
+	return all
 }

@@ -10,17 +10,21 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	fluxtar "github.com/fluxcd/pkg/tar"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
 	"github.com/stagewright/stagewright/internal/artifact"
+	"github.com/stagewright/stagewright/internal/jsonnet"
+	"github.com/stagewright/stagewright/internal/jsonnet/eval"
 )
 
 // runaways are programs and archives that would end or block a process that trusts them.
@@ -233,17 +237,51 @@ func TestSecret_IsInNoStatusAndNoEvent(t *testing.T) {
 }
 
 func TestConceal(t *testing.T) {
-	for name, c := range map[string]struct{ message, secret, want string }{
-		"as it is":    {"got hunter2!", "hunter2", "got …!"},
-		"with a line": {"got hunter2!", "hunter2\n", "got …!"},
-		"escaped":     {`got "a\"bcd"`, `a"bcd`, `got "…"`},
-		"base64":      {"got aHVudGVyMg==", "hunter2", "got …"},
-		"short":       {"line 12: got 12", "12", "the evaluation failed, with a message that is not shown because it has the value of a Secret in it"},
-		"not in it":   {"line 7", "12", "line 7"},
-		"empty":       {"line 7", "", "line 7"},
+	for name, c := range map[string]struct {
+		message string
+		secrets []string
+		want    string
+	}{
+		"as it is":            {"got hunter2!", []string{"hunter2"}, "got …!"},
+		"with a line":         {"got hunter2!", []string{"hunter2\n"}, "got …!"},
+		"escaped":             {`got "a\"bcd"`, []string{`a"bcd`}, `got "…"`},
+		"base64":              {"got aHVudGVyMg==", []string{"hunter2"}, "got …"},
+		"short":               {"line 12: got 12", []string{"12"}, "the evaluation failed, with a message that is not shown because it has the value of a Secret in it"},
+		"not in it":           {"line 7", []string{"12"}, "line 7"},
+		"empty":               {"line 7", []string{""}, "line 7"},
+		"one begins another":  {"got hunter2-and-more", []string{"hunter2", "hunter2-and-more"}, "got …"},
+		"one of its lines":    {"bad line MIIEvQIBADAN here", []string{"-----BEGIN-----\nMIIEvQIBADAN\n}\n"}, "bad line … here"},
+		"a bracket is no key": {"missing }", []string{"{\n\"password\": \"hunter2\"\n}\n"}, "missing }"},
 	} {
-		if got := conceal(c.message, []string{c.secret}); got != c.want {
+		if got := conceal(c.message, c.secrets); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+func TestSecret_IsInNoLog(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var traced []string
+	r := newRig(t, func(o *Options) {
+		o.Evaluator = jsonnet.NewEngine(jsonnet.Config{Evaluator: eval.New(eval.Options{}), Trace: func(m jsonnet.TraceMessage) {
+			mu.Lock()
+			defer mu.Unlock()
+			traced = append(traced, m.Text)
+		}})
+	})
+	r.start(t)
+	r.Create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "password"}, StringData: texts{"value": "correct horse"}})
+	open := snippet("open", main(`std.trace("nothing to hide", 1)`))
+	secretive := snippet("secretive", main(`function(p) std.trace("it is " + std.asciiUpper(p), 1)`), func(s *renderv1.JsonnetSnippet) {
+		s.Spec.TLAs = []renderv1.Variable{secretVariable("p", "password", "value")}
+	})
+	r.Create(t, open, secretive)
+	r.awaitReason(t, open, renderv1.ReasonSynced)
+	r.awaitReason(t, secretive, renderv1.ReasonSynced)
+	mu.Lock()
+	defer mu.Unlock()
+	if diff := cmp.Diff([]string{"nothing to hide"}, traced); diff != "" {
+		t.Error(diff)
 	}
 }
