@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -77,18 +76,11 @@ func (c *cluster) probe() (func(context.Context) error, error) {
 // managerOptions are what a manager is made with each time.
 func (o *operatorConfig) managerOptions(c *cluster, l lease) ctrl.Options {
 	selector, _ := labels.Parse(o.labelSelector) // validated
-	var namespaces map[string]cache.Config
-	if names := o.cluster.namespaces(); len(names) > 0 {
-		namespaces = map[string]cache.Config{}
-		for _, name := range names {
-			namespaces[name] = cache.Config{}
-		}
-	}
 	duration, deadline, period, end, warm := leaseDuration, renewDeadline, retryPeriod, endTimeout, true
 	return ctrl.Options{
 		Scheme:                        c.scheme,
 		Logger:                        logr.FromSlogHandler(c.logger.Handler()),
-		Cache:                         cache.Options{DefaultNamespaces: namespaces, ByObject: operator.CacheByObject(selector)},
+		Cache:                         operator.CacheOptions(selector, o.cluster.namespaces()...),
 		Metrics:                       metricsserver.Options{BindAddress: "0"}, // the process serves them, whatever the manager does
 		LeaderElection:                l.enabled,
 		LeaderElectionID:              l.id,

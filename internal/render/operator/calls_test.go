@@ -18,6 +18,8 @@ import (
 type calls struct {
 	apiReads, apiWrites, storageWrites atomic.Int64
 
+	wrap func(http.RoundTripper) http.RoundTripper // further, if set
+
 	mu   sync.Mutex
 	log  []string
 	stop func(what string) error // asked before each call; nil lets all through
@@ -55,6 +57,9 @@ func (c *calls) writes() int64 { return c.apiWrites.Load() + c.storageWrites.Loa
 // config counts and stops the requests of clients.
 func (c *calls) config(base *rest.Config) *rest.Config {
 	config := rest.CopyConfig(base)
+	if c.wrap != nil {
+		config.Wrap(c.wrap)
+	}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(request *http.Request) (*http.Response, error) {
 			write := request.Method != http.MethodGet && !strings.HasSuffix(request.URL.Path, "/token")

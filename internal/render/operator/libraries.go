@@ -2,12 +2,14 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
@@ -44,21 +46,32 @@ func (c *libraries) check(_ context.Context, library *renderv1.JsonnetLibrary) (
 	return reconcile.Next(), c.options.Spec.checkOrigin(library.Namespace, library.Spec.Files, library.Spec.SourceRef)
 }
 
-// findSource looks for an artifact of the source. Sources are watched, so a change brings the library back.
+// cacheTimeout bounds how long the cache may keep a reader waiting, which it does while a watch has not begun.
+const cacheTimeout = 2 * time.Second
+
+// findSource looks for an artifact of the source. Sources are watched, so a change brings the library back. What is in
+// another namespace is not looked at: that it exists is not the operator's to tell, and a snippet finds out by its
+// ServiceAccount.
 func (c *libraries) findSource(ctx context.Context, library *renderv1.JsonnetLibrary) (reconcile.Outcome, error) {
 	ref := library.Spec.SourceRef
 	if ref == nil {
 		return reconcile.Next(), nil
 	}
 	key := sourceKey(library.Namespace, ref)
+	if key.Namespace != library.Namespace {
+		return reconcile.Next(), nil
+	}
 	object := sourceKinds()[ref.Kind]()
 	later := c.options.Now().Add(c.options.Recheck)
-	err := c.client.Get(ctx, key, object)
+	bounded, cancel := context.WithTimeout(ctx, cacheTimeout)
+	defer cancel()
+	err := c.client.Get(bounded, key, object)
+	var uncached *cache.ErrResourceNotCached
 	switch {
 	case apierrors.IsNotFound(err):
 		return reconcile.Next(), reconcile.Waiting(later, renderv1.ReasonSourceNotReady,
 			fmt.Errorf("%s %s does not exist", ref.Kind, key))
-	case meta.IsNoMatchError(err):
+	case meta.IsNoMatchError(err), errors.As(err, &uncached): // there is no watch while there is no definition
 		return reconcile.Next(), reconcile.Waiting(later, renderv1.ReasonSourceNotReady,
 			fmt.Errorf("the cluster has no %s; install Flux's source kinds", resourceOf(ref.Kind)))
 	case err != nil:

@@ -64,6 +64,7 @@ func (c *snippets) origin(
 		tried := access{"get", resourceOf(ref.Kind), key.Namespace, key.Name}
 		return origin{}, c.tenantError(s, tried, err)
 	}
+	c.noteWatched(ctx, s, key, sourceKinds()[ref.Kind]())
 	artifact := object.GetArtifact()
 	if artifact == nil || artifact.URL == "" || artifact.Digest == "" {
 		return origin{}, reconcile.Waiting(c.later(), renderv1.ReasonSourceNotReady, fmt.Errorf("%s has no artifact yet", what))
@@ -71,6 +72,22 @@ func (c *snippets) origin(
 	return origin{
 		what: what, archive: &sources.Location{URL: artifact.URL, Digest: artifact.Digest}, directory: ref.Path,
 	}, nil
+}
+
+// noteWatched has the snippet looked at again now and then, if nobody would tell of a change of what it uses: an object that
+// is there and that the operator's cache does not have is not watched.
+func (c *snippets) noteWatched(ctx context.Context, s *scope, key types.NamespacedName, empty client.Object) {
+	if key.Namespace == s.snippet.Namespace && !isLibrary(empty) {
+		return // sources are watched wherever snippets are
+	}
+	if !c.cached(ctx, key, empty) {
+		s.recheck = true
+	}
+}
+
+func isLibrary(object client.Object) bool {
+	_, ok := object.(*renderv1.JsonnetLibrary)
+	return ok
 }
 
 func sourceKey(namespace string, ref *renderv1.SourceReference) types.NamespacedName {
@@ -106,6 +123,7 @@ func (c *snippets) collect(ctx context.Context, s *scope) (reconcile.Outcome, er
 			tried := access{"get", "jsonnetlibraries." + renderv1.GroupVersion.Group, key.Namespace, key.Name}
 			return reconcile.Next(), c.tenantError(s, tried, err)
 		}
+		c.noteWatched(ctx, s, key, &renderv1.JsonnetLibrary{})
 		files, err := c.libraryOrigin(ctx, s, library)
 		if err != nil {
 			return reconcile.Next(), fmt.Errorf("JsonnetLibrary %s: %w", key, err)

@@ -27,12 +27,8 @@ func (c *snippets) order(ctx context.Context, s *scope) (reconcile.Outcome, erro
 		key types.NamespacedName
 		via []types.NamespacedName
 	}
-	own, err := c.uses(ctx, s.snippet)
-	if err != nil {
-		return reconcile.Next(), err
-	}
 	var pending []visit
-	for _, used := range own {
+	for _, used := range c.uses(ctx, s.snippet) {
 		pending = append(pending, visit{key: used})
 	}
 	seen := map[types.NamespacedName]bool{}
@@ -47,21 +43,22 @@ func (c *snippets) order(ctx context.Context, s *scope) (reconcile.Outcome, erro
 		}
 		seen[at.key] = true
 		other := &renderv1.JsonnetSnippet{}
-		if err := c.client.Get(ctx, at.key, other); err != nil {
-			if client.IgnoreNotFound(err) != nil {
-				return reconcile.Next(), fmt.Errorf("reading snippet %s: %w", at.key, err)
-			}
-			continue // an artifact that no snippet publishes
+		if !c.cached(ctx, at.key, other) {
+			continue // an artifact that no snippet publishes, or none that this operator works on
 		}
-		used, err := c.uses(ctx, other)
-		if err != nil {
-			return reconcile.Next(), err
-		}
-		for _, key := range used {
+		for _, key := range c.uses(ctx, other) {
 			pending = append(pending, visit{key: key, via: append(slices.Clone(at.via), at.key)})
 		}
 	}
-	return reconcile.Next(), nil
+	return reconcile.Next(), ctx.Err()
+}
+
+// cached says whether the operator's cache has an object, and reads it. Objects in namespaces that are not watched, and
+// those that the selector leaves out, are not there.
+func (c *snippets) cached(ctx context.Context, key types.NamespacedName, object client.Object) bool {
+	ctx, cancel := context.WithTimeout(ctx, cacheTimeout)
+	defer cancel()
+	return c.client.Get(ctx, key, object) == nil
 }
 
 func circle(start types.NamespacedName, via []types.NamespacedName) error {
@@ -73,7 +70,7 @@ func circle(start types.NamespacedName, via []types.NamespacedName) error {
 }
 
 // uses are the ExternalArtifacts that a snippet is made from, by their names.
-func (c *snippets) uses(ctx context.Context, snippet *renderv1.JsonnetSnippet) ([]types.NamespacedName, error) {
+func (c *snippets) uses(ctx context.Context, snippet *renderv1.JsonnetSnippet) []types.NamespacedName {
 	var used []types.NamespacedName
 	add := func(namespace string, ref *renderv1.SourceReference) {
 		if ref != nil && ref.Kind == sourcev1.ExternalArtifactKind {
@@ -82,18 +79,14 @@ func (c *snippets) uses(ctx context.Context, snippet *renderv1.JsonnetSnippet) (
 	}
 	add(snippet.Namespace, snippet.Spec.SourceRef)
 	if snippet.Spec.Output == renderv1.OutputSource {
-		return used, nil
+		return used
 	}
 	for _, ref := range snippet.Spec.Libraries {
 		library := &renderv1.JsonnetLibrary{}
 		key := libraryKey(snippet.Namespace, ref)
-		if err := c.client.Get(ctx, key, library); err != nil {
-			if client.IgnoreNotFound(err) != nil {
-				return nil, fmt.Errorf("reading library %s: %w", key, err)
-			}
-			continue
+		if c.cached(ctx, key, library) {
+			add(library.Namespace, library.Spec.SourceRef)
 		}
-		add(library.Namespace, library.Spec.SourceRef)
 	}
-	return used, nil
+	return used
 }

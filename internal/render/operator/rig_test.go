@@ -23,7 +23,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -121,14 +120,10 @@ func (r *rig) tenants(t testing.TB) Tenants {
 // start runs the operator in a manager of its own until the test ends or stop is called.
 func (r *rig) start(t testing.TB, namespaces ...string) (stop func()) {
 	t.Helper()
-	watched := map[string]cache.Config{r.Namespace: {}}
-	for _, namespace := range namespaces {
-		watched[namespace] = cache.Config{}
-	}
 	config := r.calls.config(r.Config)
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: r.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Logger: logr.Discard(),
-		Cache: cache.Options{DefaultNamespaces: watched, ByObject: CacheByObject(r.selector)},
+		Cache: CacheOptions(r.selector, append(namespaces, r.Namespace)...),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -41,16 +41,28 @@ const (
 	lastRetry  = time.Minute
 )
 
-// CacheByObject narrows the cache of a manager to the snippets and libraries that a selector selects, for
-// cache.Options.ByObject: others do not exist for the operator. A nil selector selects all.
-func CacheByObject(selector labels.Selector) map[client.Object]cache.ByObject {
+// CacheOptions narrow the cache of a manager to namespaces, where none is all, and to the snippets and libraries that a
+// selector selects: others do not exist for the operator. A nil selector selects all.
+func CacheOptions(selector labels.Selector, namespaces ...string) cache.Options {
 	if selector == nil {
 		selector = labels.Everything()
 	}
-	return map[client.Object]cache.ByObject{
-		&renderv1.JsonnetSnippet{}: {Label: selector},
-		&renderv1.JsonnetLibrary{}: {Label: selector},
+	options := cache.Options{
+		ByObject: map[client.Object]cache.ByObject{
+			&renderv1.JsonnetSnippet{}: {Label: selector},
+			&renderv1.JsonnetLibrary{}: {Label: selector},
+		},
+		// Kinds of sources are watched while their definitions are there. Reading one must not begin another watch, for
+		// which the reader would wait until the definition comes.
+		ReaderFailOnMissingInformer: true,
 	}
+	for _, namespace := range namespaces {
+		if options.DefaultNamespaces == nil {
+			options.DefaultNamespaces = map[string]cache.Config{}
+		}
+		options.DefaultNamespaces[namespace] = cache.Config{}
+	}
+	return options
 }
 
 // Setup adds the controllers and what they need to a manager. The manager's scheme knows the kinds of Kubernetes, of
