@@ -32,8 +32,8 @@ help: ## List the targets
 		/^[a-z][a-z-]*:.*## / {printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: build ## Serve the examples and render a few of them; EXIT=1 stops by itself
-	@EXIT="$(EXIT)" hack/demo $(BIN)/renderer
+demo: build ## Render examples over HTTP, then with the operator on a control plane (OPERATOR=0: without); EXIT=1 stops by itself
+	@EXIT="$(EXIT)" OPERATOR="$(OPERATOR)" hack/demo $(BIN)/renderer
 
 .PHONY: test
 test: $(GOTESTSUM) $(TEST_PEERS) controlplane ## Run every test with a control plane, the race detector and in random order
@@ -71,7 +71,7 @@ fuzz: ## Run every fuzz target for FUZZTIME (default 20s) each
 	@hack/fuzz "$${FUZZTIME:-20s}"
 
 .PHONY: bench
-bench: ## Measure, and print tables
+bench: ## Measure, and print tables; those of the operator are in docs/performance.md
 	go run ./test/bench
 
 ##@ Check
