@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stagewright/stagewright/internal/kube/kubetest"
 )
 
 const root = ".."
@@ -61,12 +63,30 @@ func TestConsole_ShowsWhatHappens(t *testing.T) {
 	}
 }
 
-// TestDemo_EveryStepGoesAsExpected runs what "make demo EXIT=1" runs.
+// TestDemo_EveryStepGoesAsExpected runs what "make demo EXIT=1 OPERATOR=0" runs.
 func TestDemo_EveryStepGoesAsExpected(t *testing.T) {
+	demo(t, "OPERATOR=0", "All 8 steps over HTTP went as expected.")
+}
+
+// TestDemo_OperatorPublishesAnEditedLibrary runs what "make demo EXIT=1" runs, on the control plane of the tests.
+func TestDemo_OperatorPublishesAnEditedLibrary(t *testing.T) {
+	kubetest.Start(t) // skips without one
+	plane := filepath.Join(root, "bin", "controlplane")
+	if _, err := os.Stat(plane); err != nil {
+		t.Fatalf("the demo uses the kubectl of the control plane's binary: %v", err)
+	}
+	demo(t, "OPERATOR=1", "All 4 steps of the operator went as expected.")
+}
+
+// demo runs the demo until it ends by itself, and expects a line.
+func demo(t *testing.T, part, want string) {
+	t.Helper()
 	command := exec.CommandContext(t.Context(), filepath.Join(root, "hack", "demo"), filepath.Join(build(t), "renderer"))
-	command.Env = append(os.Environ(), "EXIT=1")
-	if output, err := command.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, output)
+	command.Env = append(os.Environ(), "EXIT=1", part)
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) } // so that it cleans up
+	output, err := command.CombinedOutput()
+	if err != nil || !strings.Contains(string(output), want+"\n") {
+		t.Errorf("%v, want %q in\n%s", err, want, output)
 	}
 }
 
