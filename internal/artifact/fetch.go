@@ -129,14 +129,14 @@ func (f *Fetcher) Fetch(ctx context.Context, address, want string) ([]byte, erro
 		return nil, fmt.Errorf("fetching artifact: %q is not an http or https URL", redact(address))
 	}
 	if _, err := parseDigest(want); err != nil {
-		return nil, fmt.Errorf("fetching artifact %s: %w", parsed.Redacted(), err)
+		return nil, fmt.Errorf("fetching artifact %s: %w", shown(parsed), err)
 	}
 	archive, err := f.fetch(ctx, parsed)
 	if err != nil {
-		return nil, fmt.Errorf("fetching artifact %s: %w", parsed.Redacted(), err)
+		return nil, fmt.Errorf("fetching artifact %s: %w", shown(parsed), err)
 	}
 	if err := Verify(bytes.NewReader(archive), want); err != nil {
-		return nil, fmt.Errorf("fetching artifact %s: %w", parsed.Redacted(), err)
+		return nil, fmt.Errorf("fetching artifact %s: %w", shown(parsed), err)
 	}
 	return archive, nil
 }
@@ -147,7 +147,16 @@ func redact(address string) string {
 	if err != nil {
 		return "…"
 	}
-	return parsed.Redacted()
+	return shown(parsed)
+}
+
+// shown is a URL without its password and its query, which may be a signature that lets everybody fetch.
+func shown(address *url.URL) string {
+	bare := *address
+	if bare.RawQuery != "" {
+		bare.RawQuery = "…"
+	}
+	return bare.Redacted()
 }
 
 func (f *Fetcher) fetch(ctx context.Context, from *url.URL) ([]byte, error) {

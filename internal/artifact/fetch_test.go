@@ -264,3 +264,21 @@ func TestVerify_ReadsToTheEnd(t *testing.T) {
 type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestFetch_ShowsNoSignature(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	sum := "sha256:" + strings.Repeat("0", 64)
+	for name, address := range map[string]string{
+		"missing":   server.URL + "/a.tar.gz?X-Amz-Signature=hunter2",
+		"no http":   "ftp://example.com/a.tar.gz?token=hunter2",
+		"no server": "http:///a.tar.gz?token=hunter2",
+		"no URL":    "http://[a?token=hunter2",
+	} {
+		options := artifact.DefaultFetchOptions()
+		options.Attempts = 1
+		if _, err := artifact.NewFetcher(options).Fetch(t.Context(), address, sum); err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
