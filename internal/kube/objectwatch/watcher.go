@@ -232,7 +232,7 @@ func (w *Watcher) watch(ctx context.Context, object Object, watching *watching) 
 	if object.Kind == Secret {
 		list = &corev1.SecretList{}
 	}
-	// Without a version the watch begins with what is there, so nothing between reading and watching is missed.
+	// Without a version the watch begins with what is there, so no change between reading and watching is missed.
 	opened, err := c.Watch(ctx, list, client.InNamespace(object.Namespace), client.MatchingFields{"metadata.name": object.Name})
 	if err != nil {
 		return err
@@ -241,6 +241,7 @@ func (w *Watcher) watch(ctx context.Context, object Object, watching *watching) 
 	w.mu.Lock()
 	watching.refused = false
 	w.mu.Unlock()
+	w.look(ctx, c, object, watching)
 	began := time.Now()
 	for event := range opened.ResultChan() {
 		switch event.Type {
@@ -258,6 +259,23 @@ func (w *Watcher) watch(ctx context.Context, object Object, watching *watching) 
 		return errors.New("the watch ended at once")
 	}
 	return nil
+}
+
+// lookTimeout bounds the one request that a watch begins with.
+const lookTimeout = 10 * time.Second
+
+// look tells of an object that has gone before the watch began, which the watch does not.
+func (w *Watcher) look(ctx context.Context, c client.Client, object Object, watching *watching) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	var found client.Object = &corev1.ConfigMap{}
+	if object.Kind == Secret {
+		found = &corev1.Secret{}
+	}
+	err := c.Get(ctx, types.NamespacedName{Namespace: object.Namespace, Name: object.Name}, found)
+	if apierrors.IsNotFound(err) {
+		w.news(watching, "")
+	}
 }
 
 // news tells those who have read another version.

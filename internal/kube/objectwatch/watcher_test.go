@@ -127,6 +127,16 @@ func TestWatch_WakesThoseWhoNeedTheObject(t *testing.T) {
 	}
 }
 
+func TestWatch_TellsOfWhatHadGoneBeforeItBegan(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	role := watcherRole()
+	role.Verbs = append(role.Verbs, "get")
+	f.NewTenant(t, "shop", role)
+	f.watcher.Set(f.user("a"), []objectwatch.Need{f.need("shop", "settings", "1")})
+	f.awaitWoken(t, "a", 1)
+}
+
 func TestWatch_WhereItIsForbiddenSaysSo(t *testing.T) {
 	t.Parallel()
 	f := start(t)
