@@ -7,7 +7,9 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
+	"github.com/stagewright/stagewright/internal/artifact"
 	"github.com/stagewright/stagewright/internal/jsonnet/eval/meter"
+	"github.com/stagewright/stagewright/internal/render/sources"
 )
 
 // memoryPlan says how the process's memory is divided, in bytes.
@@ -16,7 +18,14 @@ type memoryPlan struct {
 	results, files, representations int64 // caches
 	programs, sources               int64
 	evaluations                     int64 // all evaluations together; 0 is no limit
+	unpacked                        int64 // sources of snippets that are being rendered
 	ballast                         int64 // see maxBallast
+}
+
+// archive is how large one archive may be of as many as are fetched at a time: all of them together take no more than what
+// is unpacked.
+func (p memoryPlan) archive(concurrent int) int64 {
+	return min(artifact.DefaultLimits().ArchiveBytes, p.unpacked/int64(max(concurrent, 1)))
 }
 
 // The largest caches; a process with little memory has smaller ones.
@@ -32,12 +41,12 @@ const (
 // with nothing but a few megabytes in it, an evaluation that allocates much would start it a hundred times a second.
 const maxBallast = 64 << 20
 
-// planMemory gives half of the limit to evaluations and up to a quarter to caches; the rest is for requests and what
-// the garbage collector has not freed yet.
+// planMemory gives half of the limit to evaluations and up to a quarter to caches; the rest is for unpacked sources, for
+// requests and for what the garbage collector has not freed yet. Not all of it is full at the same time.
 func planMemory(limit int64) memoryPlan {
 	plan := memoryPlan{
 		limit: limit, results: maxResultCache, files: maxFileCache, representations: maxRepresentationCache,
-		programs: maxProgramCache, sources: maxSourceCache, ballast: maxBallast,
+		programs: maxProgramCache, sources: maxSourceCache, unpacked: sources.DefaultHeldBytes, ballast: maxBallast,
 	}
 	if limit <= 0 {
 		return plan
@@ -50,6 +59,7 @@ func planMemory(limit int64) memoryPlan {
 	plan.programs = min(plan.programs, share)
 	plan.sources = min(plan.sources, share)
 	plan.evaluations = limit / 2
+	plan.unpacked = min(plan.unpacked, limit/4)
 	const ballastPart = 16
 	plan.ballast = min(plan.ballast, limit/ballastPart)
 	return plan

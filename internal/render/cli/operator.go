@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"strconv"
@@ -43,7 +44,7 @@ const (
 type shared struct {
 	engine      *jsonnet.Engine
 	limits      limitConfig
-	cacheBytes  int64 // for unpacked sources
+	memory      memoryPlan
 	variables   []string
 	observation observation
 	readiness   *server.Readiness
@@ -120,9 +121,7 @@ func (o *operatorConfig) options(store storage.Store, s shared) operator.Options
 	rate, _ := o.publish.perSecond() // validated
 	return operator.Options{
 		Evaluator: newShare(s.engine, s.limits.maxConcurrent),
-		Sources: sources.NewLoader(sources.Options{
-			Fetcher: artifact.NewFetcher(artifact.DefaultFetchOptions()), CacheBytes: s.cacheBytes,
-		}),
+		Sources:   o.sources(s.memory),
 		Spec: operator.SpecPolicy{
 			DefaultServiceAccount: o.defaultServiceAccount,
 			NoCrossNamespaceRefs:  o.noCrossNamespaceRefs,
@@ -138,6 +137,37 @@ func (o *operatorConfig) options(store storage.Store, s shared) operator.Options
 		Rerender:   operator.Rate{PerSecond: rate, Burst: o.publish.rerenderBurst},
 		Observe:    operator.Observation{Observer: s.observation.metrics, Tracer: s.observation.tracer},
 		Concurrent: o.concurrent,
+	}
+}
+
+// sources are loaded within the memory that the process has. One archive must not take all of it.
+func (o *operatorConfig) sources(memory memoryPlan) *sources.Loader {
+	fetches := artifact.DefaultFetchOptions()
+	fetches.MaxBytes = memory.archive(o.concurrent)
+	fetches.Permit = o.permit()
+	return sources.NewLoader(sources.Options{
+		Fetcher: artifact.NewFetcher(fetches), HeldBytes: memory.unpacked, CacheBytes: memory.sources,
+	})
+}
+
+// permit forbids addresses of this machine besides those that artifact.PermitPublished does: what listens there trusts who
+// can reach it, and the status of a source must not choose what it is asked. Where artifacts are published there
+// themselves, as on a developer's machine, it is allowed.
+func (o *operatorConfig) permit() func(netip.AddrPort) error {
+	base, err := url.Parse(o.storage.baseURL)
+	if err != nil {
+		return artifact.PermitPublished // validated
+	}
+	host := base.Hostname()
+	own, _ := netip.ParseAddr(host)
+	if own.IsLoopback() || host == "localhost" {
+		return artifact.PermitPublished
+	}
+	return func(to netip.AddrPort) error {
+		if to.Addr().Unmap().IsLoopback() {
+			return errors.New("artifacts are not fetched from the operator's own machine")
+		}
+		return artifact.PermitPublished(to)
 	}
 }
 

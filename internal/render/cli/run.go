@@ -130,7 +130,7 @@ func (c *config) assemble(ctx context.Context, variables map[string]string, logg
 	var operatorState func() server.OperatorState
 	if c.operator.enabled {
 		if r.gitops, err = c.operator.assemble(ctx, shared{
-			engine: engine, limits: c.limits, cacheBytes: memory.sources, variables: slices.Sorted(maps.Keys(variables)),
+			engine: engine, limits: c.limits, memory: memory, variables: slices.Sorted(maps.Keys(variables)),
 			observation: observation, readiness: r.readiness, logger: logger,
 		}); err != nil {
 			return nil, r.abandon(err)

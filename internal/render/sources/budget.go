@@ -17,9 +17,12 @@ func newBudget(capacity int64) *budget { return &budget{capacity: capacity, held
 // of it, the next one a quarter, and there is always something left for another one that wants little. What fits into
 // half of an empty budget always comes to its turn.
 func (b *budget) take(tenant string, bytes int64) bool {
+	if bytes == 0 { // nothing is released for it either
+		return true
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if bytes > 0 && b.held[tenant]+bytes > b.capacity-b.total-bytes {
+	if b.held[tenant]+bytes > b.capacity-b.total-bytes {
 		return false
 	}
 	b.total += bytes

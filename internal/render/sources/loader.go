@@ -24,8 +24,8 @@ type Fetcher interface {
 type Options struct {
 	Fetcher Fetcher
 	Limits  artifact.Limits // of one archive; zero is artifact.DefaultLimits
-	// HeldBytes bounds the files that are in use at a time; zero is DefaultHeldBytes. It is at least twice what one archive
-	// may inflate to.
+	// HeldBytes bounds the files that are in use at a time; zero is DefaultHeldBytes. What one archive may inflate to is at
+	// most half of it, so that there is always a time at which it fits.
 	HeldBytes int64
 	// CacheBytes bounds the files that stay when nobody uses them; zero is DefaultCacheBytes, a negative number keeps none.
 	CacheBytes int64
@@ -63,9 +63,10 @@ func NewLoader(o Options) *Loader {
 	if o.CacheBytes == 0 {
 		o.CacheBytes = DefaultCacheBytes
 	}
+	o.Limits.InflatedBytes = min(o.Limits.InflatedBytes, o.HeldBytes/2)
 	return &Loader{
 		fetcher: o.Fetcher, limits: o.Limits,
-		budget: newBudget(max(o.HeldBytes, 2*o.Limits.InflatedBytes)),
+		budget: newBudget(o.HeldBytes),
 		kept:   lru.New[Location, bundle.Files](o.CacheBytes),
 	}
 }

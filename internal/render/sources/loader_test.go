@@ -115,6 +115,30 @@ func TestLoad_IsBoundedForOneAndForAll(t *testing.T) {
 	again.Close()
 }
 
+func TestLoad_OfMoreThanEverFitsIsRefused(t *testing.T) {
+	f := newFetcher()
+	l := NewLoader(Options{Fetcher: f, HeldBytes: 100_000})
+	hold := l.Hold("shop")
+	defer hold.Close()
+	var refused *artifact.RefusedError
+	if _, err := hold.Load(t.Context(), f.add(t, map[string]string{"a": strings.Repeat("a", 80_000)})); !errors.As(err, &refused) {
+		t.Errorf("%v, want a refusal, because waiting does not help", err)
+	}
+}
+
+func TestBudget_KeepsNothingOfThoseWhoHoldNothing(t *testing.T) {
+	b := newBudget(100)
+	for _, bytes := range []int64{0, 10} {
+		if !b.take("shop", bytes) {
+			t.Fatalf("%d bytes are not given", bytes)
+		}
+		b.release("shop", bytes)
+	}
+	if len(b.held) != 0 || b.total != 0 {
+		t.Errorf("%v and %d bytes are kept", b.held, b.total)
+	}
+}
+
 func TestLoad_RefusesHostileArchives(t *testing.T) {
 	f := newFetcher()
 	f.archives["sha256:bad"] = []byte("no archive")
