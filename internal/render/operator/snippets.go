@@ -73,10 +73,14 @@ func (c *snippets) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	ctx, span := c.startSpan(ctx, snippet)
 	defer span.End()
 	outcome, err := reconcile.Run(ctx, s, c.traced(c.steps())...)
+	stalled := err != nil && reconcile.KindOf(err) == reconcile.Stalling
 	result, err := c.exit.Finish(ctx, s.before, snippet, c.report(s, outcome, err))
-	again := c.retain(ctx, s)
+	result = sooner(result, c.retain(ctx, s))
+	if stalled { // the user's change that is waited for may be one that nobody tells of
+		result = sooner(result, s.interval(c.options.Recheck))
+	}
 	observe(c.options.Observe.Observer, snippetKind, snippet.Status.Conditions, time.Since(began))
-	return sooner(result, again), err
+	return result, err
 }
 
 // observe tells what a run came to.

@@ -313,6 +313,26 @@ func TestChange_IsLookedForWhereWatchingIsForbidden(t *testing.T) {
 	r.awaitRendered(t, s, "size 2")
 }
 
+// TestChange_IsLookedForAfterAFailureToo: nothing tells that the value has been corrected.
+func TestChange_IsLookedForAfterAFailureToo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	rules := tenantRules()
+	rules[4].Verbs = []string{"get"}
+	r.NewTenant(t, "blind", rules...)
+	r.start(t)
+	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}, Data: texts{"size": "large"}}
+	r.Create(t, settings)
+	s := snippet("app", main(`function(c) "size " + std.parseInt(c)`), func(s *renderv1.JsonnetSnippet) {
+		s.Spec.ServiceAccountName = "blind"
+		s.Spec.TLAs = []renderv1.Variable{configVariable("c", "settings", "size")}
+	})
+	r.Create(t, s)
+	r.awaitReason(t, s, renderv1.ReasonEvaluationFailed)
+	edit(t, r, settings, func(c *corev1.ConfigMap) { c.Data["size"] = "2" })
+	r.awaitRendered(t, s, "size 2")
+}
+
 func TestSelector_OthersDoNotExist(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
