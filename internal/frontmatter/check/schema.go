@@ -17,7 +17,24 @@ import (
 // Schema reads the DDL of the project, in the order of the paths. A pattern that no file matches is a misuse: types
 // would be missing for no reason that can be seen.
 func (p *Project) Schema() (*ddl.Schema, error) {
+	files, err := p.DDLFiles()
+	if err != nil {
+		return nil, err
+	}
+	return p.SchemaOf(files), nil
+}
+
+// SchemaOf reads the tables that files create.
+func (p *Project) SchemaOf(files []*source.File) *ddl.Schema {
 	schema := ddl.NewSchema()
+	for _, file := range files {
+		schema.Read(file, source.Options{Dialect: p.Dialect, Separator: p.Separator})
+	}
+	return schema
+}
+
+// DDLFiles returns the files that tell the types of columns, in the order of their paths.
+func (p *Project) DDLFiles() ([]*source.File, error) {
 	var paths []string
 	for _, pattern := range p.DDL {
 		found, err := p.matching(pattern)
@@ -27,18 +44,20 @@ func (p *Project) Schema() (*ddl.Schema, error) {
 		paths = append(paths, found...)
 	}
 	slices.Sort(paths)
-	for _, file := range slices.Compact(paths) {
-		text, findings := readFile(file)
-		parsed := source.NewFile(file, text)
+	paths = slices.Compact(paths)
+	files := make([]*source.File, 0, len(paths))
+	for _, path := range paths {
+		text, findings := readFile(path)
+		file := source.NewFile(path, text)
 		if findings == nil {
-			findings = parsed.CheckEncoding()
+			findings = file.CheckEncoding()
 		}
 		if findings != nil {
-			return nil, fmt.Errorf("reading DDL %s: %s", file, findings[0].Message)
+			return nil, fmt.Errorf("reading DDL %s: %s", path, findings[0].Message)
 		}
-		schema.Read(parsed, source.Options{Dialect: p.Dialect, Separator: p.Separator})
+		files = append(files, file)
 	}
-	return schema, nil
+	return files, nil
 }
 
 // matching returns the files that a pattern of DDL matches, which is relative to the project file.

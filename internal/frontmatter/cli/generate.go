@@ -65,14 +65,19 @@ func (g *generateRun) project(p *check.Project) error {
 	if err != nil {
 		return err
 	}
-	schema, err := p.Schema()
+	tables, err := p.DDLFiles()
 	if err != nil {
 		return fmt.Errorf("generating %s: %w", p.Root, err)
 	}
-	if n := len(schema.Notes); n > 0 {
-		_, _ = fmt.Fprintf(g.stderr, "%s of the DDL not read: only CREATE, ALTER and DROP TABLE tell types\n", count(n, "statement"))
+	read := inputs(p, folder, files, tables)
+	if last := remembered(folder); last.same(read, folder) {
+		g.noteDDL(last.Notes)
+		g.files += last.Files
+		return nil
 	}
-	out, err := java.Generate(java.Input{Project: p.Project, Files: files, Schema: schema, Sources: p.Sources()})
+	schema, sources := p.SchemaOf(tables), p.Sources()
+	g.noteDDL(len(schema.Notes))
+	out, err := java.Generate(java.Input{Project: p.Project, Files: files, Schema: schema, Sources: sources})
 	if err != nil {
 		return fmt.Errorf("generating %s: %w", p.Root, err)
 	}
@@ -97,8 +102,23 @@ func (g *generateRun) project(p *check.Project) error {
 	}
 	g.files += len(wanted)
 	g.changed += len(plan.Changes)
-	return g.apply(folder, plan)
+	if err := g.apply(folder, plan); err != nil {
+		return err
+	}
+	if state, ok := folder.State(); ok && !g.reporting() {
+		remember(folder, memory{Inputs: read, Looked: sources.Looked(), State: state, Files: len(wanted), Notes: len(schema.Notes)})
+	}
+	return nil
 }
+
+func (g *generateRun) noteDDL(n int) {
+	if n > 0 {
+		_, _ = fmt.Fprintf(g.stderr, "%s of the DDL not read: only CREATE, ALTER and DROP TABLE tell types\n", count(n, "statement"))
+	}
+}
+
+// reporting tells whether changes are only said.
+func (g *generateRun) reporting() bool { return g.values.bool("diff") || g.values.bool("check") }
 
 // filesOf returns the files of a project, in the order of their paths.
 func (g *generateRun) filesOf(p *check.Project) []*statement.File {
@@ -167,7 +187,7 @@ func (g *generateRun) refuse(p *check.Project, files []*statement.File, out *jav
 
 // apply makes the changes, or says what they would be.
 func (g *generateRun) apply(folder output.Folder, plan *output.Plan) error {
-	if !g.values.bool("diff") && !g.values.bool("check") {
+	if !g.reporting() {
 		if err := plan.Apply(); err != nil {
 			return fmt.Errorf("generating: %w", err)
 		}
@@ -190,13 +210,12 @@ func (g *generateRun) apply(folder output.Folder, plan *output.Plan) error {
 }
 
 func (g *generateRun) finish() error {
-	reporting := g.values.bool("diff") || g.values.bool("check")
 	switch {
 	case g.refused > 0:
 		return errFindings
 	case g.files == 0:
 		_, _ = fmt.Fprintln(g.stderr, "no statements found")
-	case reporting && g.changed > 0:
+	case g.reporting() && g.changed > 0:
 		_, _ = fmt.Fprintf(g.stderr, "%s to change\n", count(g.changed, "file"))
 		return errFindings
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,7 +25,11 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"frame": frame, "crlf": crlf, "append": appendLine},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"frame": frame, "crlf": crlf, "append": appendLine, "spoil": spoil},
 	})
 }
 
@@ -47,4 +52,19 @@ func crlf(ts *testscript.TestScript, _ bool, args []string) {
 // appendLine adds a line to a file: `append file line`.
 func appendLine(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[0])+args[1]+"\n"), 0o644))
+}
+
+// spoil writes nonsense into every file below a folder: `spoil folder`.
+func spoil(ts *testscript.TestScript, _ bool, args []string) {
+	files := 0
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		files++
+		return os.WriteFile(path, []byte("{nonsense"), 0o600)
+	}))
+	if files == 0 {
+		ts.Fatalf("there is nothing in %s", args[0])
+	}
 }

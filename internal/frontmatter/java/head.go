@@ -14,11 +14,8 @@ type headView struct {
 	Deprecated  bool
 }
 
-// OwnHead is that of the method that opens its connection.
-func (m *methodView) OwnHead() headView { return m.head(m.OwnNote) }
-
-// GivenHead is that of the method that is given its connection.
-func (m *methodView) GivenHead() headView {
+// givenHead is that of the method that is given its connection.
+func (m *methodView) givenHead() headView {
 	return m.head("", "@param "+ascii(m.L["connection"])+" the connection to use, which stays open")
 }
 
@@ -52,8 +49,8 @@ func (m *methodView) head(note string, tags ...string) headView {
 	return h
 }
 
-// StatementType is the class of the statement.
-func (m *methodView) StatementType() string {
+// statementType is the class of the statement.
+func (m *methodView) statementType() string {
 	switch {
 	case !m.Prepared:
 		return mark("java.sql.Statement")
@@ -63,8 +60,8 @@ func (m *methodView) StatementType() string {
 	return mark("java.sql.PreparedStatement")
 }
 
-// Prepare is the expression that makes the statement.
-func (m *methodView) Prepare() string {
+// prepare is the expression that makes the statement.
+func (m *methodView) prepare() string {
 	switch connection := m.L["connection"]; {
 	case !m.Prepared:
 		return connection + ".createStatement()"
@@ -75,27 +72,27 @@ func (m *methodView) Prepare() string {
 	}
 }
 
-// Plain is the argument with which a statement that is not prepared is executed.
-func (m *methodView) Plain() string {
+// plain is the argument with which a statement that is not prepared is executed.
+func (m *methodView) plain() string {
 	if m.Prepared {
 		return ""
 	}
 	return m.SQL
 }
 
-// Query is the expression that executes the statement and returns its rows. What writes or calls may return update
+// query is the expression that executes the statement and returns its rows. What writes or calls may return update
 // counts before them.
-func (m *methodView) Query() string {
+func (m *methodView) query() string {
 	s := m.L["statement"]
 	if m.Kind == matter.Reading {
-		return s + ".executeQuery(" + m.Plain() + ")"
+		return s + ".executeQuery(" + m.plain() + ")"
 	}
-	return "firstRows(" + s + ", " + s + ".execute(" + m.Plain() + "))"
+	return "firstRows(" + s + ", " + s + ".execute(" + m.plain() + "))"
 }
 
-// OwnCursor is what a cursor with a connection of its own starts with. Reading needs a transaction, or some drivers read
+// ownCursor is what a cursor with a connection of its own starts with. Reading needs a transaction, or some drivers read
 // everything into memory.
-func (m *methodView) OwnCursor() string {
+func (m *methodView) ownCursor() string {
 	open := "open"
 	if m.Kind == matter.Reading {
 		open = "begin"
@@ -103,8 +100,8 @@ func (m *methodView) OwnCursor() string {
 	return m.L["cursor"] + ", " + m.L["cursor"] + "." + open + "(this.dataSource)"
 }
 
-// GivenCursor is what a cursor with a given connection starts with.
-func (m *methodView) GivenCursor() string { return m.L["cursor"] + ", " + m.L["connection"] }
+// givenCursor is what a cursor with a given connection starts with.
+func (m *methodView) givenCursor() string { return m.L["cursor"] + ", " + m.L["connection"] }
 
 // ConstructorParameters are those of the constructor.
 func (v *classView) ConstructorParameters() string {

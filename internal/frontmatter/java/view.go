@@ -53,6 +53,31 @@ type methodView struct {
 	Throw                bool   // on multiple results
 	Out                  string // the lines that return OUT parameters
 	ReturnDoc            string
+	Code                 codeView
+}
+
+// codeView is what follows from the rest of a methodView. It is settled before the templates: they would look a method up anew
+// at each use.
+type codeView struct {
+	OwnHead, GivenHead                               headView
+	OwnParameters, GivenParameters, CursorParameters string
+	Passed, OwnCursor, GivenCursor                   string // arguments for the other method of the name
+	Throws, Sizes                                    string
+	StatementType, Prepare, Plain, Query             string
+	Void                                             bool
+}
+
+// complete settles what follows from the rest.
+func (m *methodView) complete() *methodView {
+	m.Code = codeView{
+		OwnHead: m.head(m.OwnNote), GivenHead: m.givenHead(),
+		OwnParameters: m.list("", true), GivenParameters: m.givenParameters(), CursorParameters: m.cursorParameters(),
+		Passed: m.list(m.L["connection"], false), OwnCursor: m.list(m.ownCursor(), false), GivenCursor: m.list(m.givenCursor(), false),
+		Throws: m.throws(), Sizes: m.sizes(),
+		StatementType: m.statementType(), Prepare: m.prepare(), Plain: m.plain(), Query: m.query(),
+		Void: m.Returns == "void",
+	}
+	return m
 }
 
 type parameterView struct{ Type, Name string }
@@ -60,8 +85,8 @@ type parameterView struct{ Type, Name string }
 // rowView is how a row is read.
 type rowView struct{ Type, Setup, Read string }
 
-// Throws is the clause of a method that leaves exceptions of SQL to its caller.
-func (m *methodView) Throws() string {
+// throws is the clause of a method that leaves exceptions of SQL to its caller.
+func (m *methodView) throws() string {
 	if m.Catch {
 		return ""
 	}
@@ -88,24 +113,15 @@ func nonEmpty(text string) []string {
 	return []string{text}
 }
 
-// OwnParameters are those of the method that opens its connection.
-func (m *methodView) OwnParameters() string { return m.list("", true) }
-
-// GivenParameters are those of the method that is given its connection.
-func (m *methodView) GivenParameters() string {
+// givenParameters are those of the method that is given its connection.
+func (m *methodView) givenParameters() string {
 	return m.list(mark("java.sql.Connection")+" "+m.L["connection"], true)
 }
 
-// CursorParameters are those of the method that both ways of a cursor share.
-func (m *methodView) CursorParameters(cursor string) string {
-	return m.list(mark(cursor)+" "+m.L["cursor"]+", "+mark("java.sql.Connection")+" "+m.L["connection"], true)
+// cursorParameters are those of the method that both ways of a cursor share.
+func (m *methodView) cursorParameters() string {
+	return m.list(mark(m.CursorClass)+" "+m.L["cursor"]+", "+mark("java.sql.Connection")+" "+m.L["connection"], true)
 }
-
-// Arguments pass the parameters on, behind a first one.
-func (m *methodView) Arguments(first string) string { return m.list(first, false) }
-
-// Void tells whether nothing is returned.
-func (m *methodView) Void() bool { return m.Returns == "void" }
 
 // classBuilder makes the view of a repository.
 type classBuilder struct {
@@ -220,7 +236,7 @@ func (b *classBuilder) once(m *method) *methodView {
 	default:
 		b.rows(m, v)
 	}
-	return v
+	return v.complete()
 }
 
 // rows completes the view of a method that returns rows.
@@ -295,11 +311,11 @@ func (b *classBuilder) batch(m *method) *methodView {
 		v.Returns, v.ReturnDoc = "int[]", "the number of affected rows of each entry"
 	}
 	b.helpers["sameLength("] = sameLength
-	return v
+	return v.complete()
 }
 
-// Sizes are the lengths of a batch's arrays.
-func (m *methodView) Sizes() string {
+// sizes are the lengths of a batch's arrays.
+func (m *methodView) sizes() string {
 	parts := make([]string, 0, len(m.Parameters))
 	for _, p := range m.Parameters {
 		parts = append(parts, p.Name+".length")

@@ -1,9 +1,11 @@
 package javasource
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,12 +29,34 @@ type Index struct {
 	mu       sync.Mutex
 	files    map[string]*file // by path; nil for what is not there
 	errs     map[string]error
+	sums     map[string]string // of the files that were read; empty for what is not there
 	resolved map[*parsed]*Declaration
 }
 
 // New returns an index of folders, in the order in which they are searched.
 func New(roots []string) *Index {
-	return &Index{roots: roots, files: map[string]*file{}, errs: map[string]error{}, resolved: map[*parsed]*Declaration{}}
+	return &Index{roots: roots, files: map[string]*file{}, errs: map[string]error{}, sums: map[string]string{}, resolved: map[*parsed]*Declaration{}}
+}
+
+// Looked returns the paths at which it has looked for files with what Sum says of what it found there.
+func (x *Index) Looked() map[string]string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return maps.Clone(x.sums)
+}
+
+// Sum identifies what the file at a path holds; empty when there is none that would be read.
+func Sum(path string) string {
+	text, err := contents(path)
+	if err != nil {
+		return ""
+	}
+	return sumOf(text)
+}
+
+func sumOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }
 
 // Find returns the declaration of a class, by its qualified name with dots before nested names. The error wraps
@@ -75,29 +99,39 @@ func (x *Index) load(path string) (*file, error) {
 	if f, known := x.files[path]; known {
 		return f, x.errs[path]
 	}
-	f, err := read(path)
+	var f *file
+	text, err := contents(path)
+	x.sums[path] = ""
+	switch {
+	case errors.Is(err, errNone):
+		err = nil
+	case err == nil:
+		f = parseFile(path, text)
+		x.sums[path] = sumOf(text)
+	}
 	x.files[path], x.errs[path] = f, err
 	return f, err
 }
 
-func read(path string) (*file, error) {
+// errNone tells that no class can be at a path.
+var errNone = errors.New("no file")
+
+func contents(path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular():
-		return nil, nil //nolint:nilnil // there is no such file, which is no error
-	case err != nil:
-		return nil, nil //nolint:nilnil,nilerr // a name that is too long, or a folder that is a file: no class is there
+	case err != nil || !info.Mode().IsRegular(): // also a name that is too long, or a folder that is a file
+		return "", errNone
 	case info.Size() > maxFile:
-		return nil, fmt.Errorf("reading %s: it is larger than 4 MiB", path)
+		return "", fmt.Errorf("reading %s: it is larger than 4 MiB", path)
 	}
 	data, err := os.ReadFile(path) //nolint:gosec // below the Java sources of the user's project
 	if err != nil {
-		return nil, fmt.Errorf("reading Java sources: %w", err)
+		return "", fmt.Errorf("reading Java sources: %w", err)
 	}
 	if !utf8.Valid(data) {
-		return nil, fmt.Errorf("reading %s: it is not UTF-8", path)
+		return "", fmt.Errorf("reading %s: it is not UTF-8", path)
 	}
-	return parseFile(path, string(data)), nil
+	return string(data), nil
 }
 
 // resolve returns a declaration with qualified types.

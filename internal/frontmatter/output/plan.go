@@ -2,6 +2,7 @@ package output
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -100,6 +101,30 @@ func NewPlan(folder Folder, files []File) (*Plan, error) {
 	_, staging := os.Lstat(filepath.Join(folder.Path, stagingName))
 	p.stale = !maps.Equal(known.Files, p.manifest.Files) || known.Version != 1 || staging == nil
 	return p, nil
+}
+
+// State identifies what a folder holds of generated files; false when one of them is not as it was generated, or when
+// there is something to repair.
+func (f Folder) State() (string, bool) {
+	path := filepath.Join(f.Path, ManifestName)
+	if _, err := os.Lstat(filepath.Join(f.Path, stagingName)); !errors.Is(err, fs.ErrNotExist) {
+		return "", false
+	}
+	known, err := readManifest(path)
+	if err != nil || known.Version != 1 || known.Project != f.Project {
+		return "", false
+	}
+	for path, hash := range known.Files {
+		text, exists, err := f.read(path)
+		if err != nil || !exists || sum(text) != hash {
+			return "", false
+		}
+	}
+	data, err := json.Marshal(known) // keys of maps are sorted
+	if err != nil {
+		return "", false
+	}
+	return sum(string(data)), true
 }
 
 // removals plans to remove what was generated and is not any more.
