@@ -88,6 +88,13 @@ func (g *generateRun) project(p *check.Project) error {
 	for _, f := range out.Files {
 		wanted = append(wanted, output.File(f))
 	}
+	unlock := func() {}
+	if !g.reporting() {
+		if unlock, err = folder.Lock(); err != nil {
+			return fmt.Errorf("generating %s: %w", p.Root, err)
+		}
+	}
+	defer unlock()
 	plan, err := output.NewPlan(folder, wanted)
 	var foreign *output.ForeignError
 	if errors.As(err, &foreign) {
