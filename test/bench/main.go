@@ -41,7 +41,7 @@ func main() {
 	flag.StringVar(&o.examples, "examples", "examples", "directory of the examples")
 	flag.DurationVar(&o.duration, "duration", 3*time.Second, "of each measurement")
 	flag.IntVar(&o.rate, "rate", 2000, "requests per second of the open-loop measurement")
-	flag.StringVar(&o.only, "only", "", "what to measure: a program (renderer, frontmatter) or one of its parts (statements, engines, evaluations, requests, neighbours); everything without it")
+	flag.StringVar(&o.only, "only", "", "what to measure: a program (renderer, frontmatter) or one of its parts (statements, java, engines, evaluations, requests, neighbours); everything without it")
 	flag.Parse()
 	if err := run(context.Background(), o, os.Stdout); err != nil {
 		slog.Error("measuring", "error", err)
@@ -57,6 +57,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	}{
 		// First: what Linux calls the most memory of a process includes that of the process that started it.
 		{"frontmatter", "statements", frontMatter},
+		{"frontmatter", "java", java},
 		{"renderer", "engines", engines},
 		{"renderer", "evaluations", evaluations},
 		{"renderer", "requests", requests},
