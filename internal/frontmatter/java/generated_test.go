@@ -21,9 +21,29 @@ import (
 
 // Debian puts the drivers and the server here; `make deps` installs them.
 const (
-	jars     = "/usr/share/java"
-	postgres = "/usr/lib/postgresql/15/bin"
+	jars    = "/usr/share/java"
+	servers = "/usr/lib/postgresql"
 )
+
+// postgresPrograms returns the folder of the server's programs, of the newest version there is.
+func postgresPrograms(t *testing.T) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(servers, "*/bin/initdb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest, programs := -1, ""
+	for _, path := range found {
+		dir := filepath.Dir(path)
+		if version, err := strconv.Atoi(filepath.Base(filepath.Dir(dir))); err == nil && version > newest {
+			newest, programs = version, dir
+		}
+	}
+	if programs == "" {
+		t.Skipf("initdb is missing in %s; apt-get install postgresql, or make deps, installs it", servers)
+	}
+	return programs
+}
 
 // need skips the test without a file of a Debian package.
 func need(t testing.TB, path, pkg string) {
@@ -52,8 +72,7 @@ func TestGenerated(t *testing.T) {
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		need(t, filepath.Join(jars, "postgresql.jar"), "libpostgresql-jdbc-java")
-		need(t, filepath.Join(postgres, "initdb"), "postgresql")
-		url := startPostgres(t)
+		url := startPostgres(t, postgresPrograms(t))
 		behaves(t, classes, "postgresql.jar", "postgresql", url, "postgres")
 		t.Run("a million rows in 64 MB", func(t *testing.T) {
 			out := run(t, "java", "-Xmx64m", "-cp", classes+":"+filepath.Join(jars, "postgresql.jar"), "test.run.Large", url, "postgres")
@@ -200,7 +219,7 @@ func behaves(t *testing.T, classes, jar, database, url, user string) {
 }
 
 // startPostgres starts a server of its own on a free port and returns its URL. The server does not run as root.
-func startPostgres(t *testing.T) string {
+func startPostgres(t *testing.T, programs string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "frontmatter-postgres-*")
 	if err != nil {
@@ -220,13 +239,13 @@ func startPostgres(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	initdb := exec.CommandContext(t.Context(), filepath.Join(postgres, "initdb"), "-D", dir+"/data", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync")
+	initdb := exec.CommandContext(t.Context(), filepath.Join(programs, "initdb"), "-D", dir+"/data", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync")
 	initdb.SysProcAttr, initdb.Dir = attributes, dir
 	if out, err := initdb.CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
 	port := freePort(t)
-	server := exec.Command(filepath.Join(postgres, "postgres"), "-D", dir+"/data", "-p", port, "-k", dir, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off")
+	server := exec.Command(filepath.Join(programs, "postgres"), "-D", dir+"/data", "-p", port, "-k", dir, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off")
 	var log bytes.Buffer
 	server.Stdout, server.Stderr = &log, &log
 	server.SysProcAttr, server.Dir = attributes, dir
@@ -239,7 +258,7 @@ func startPostgres(t *testing.T) string {
 	})
 	deadline := time.Now().Add(time.Minute)
 	for {
-		ready := exec.CommandContext(t.Context(), filepath.Join(postgres, "pg_isready"), "-q", "-h", "127.0.0.1", "-p", port)
+		ready := exec.CommandContext(t.Context(), filepath.Join(programs, "pg_isready"), "-q", "-h", "127.0.0.1", "-p", port)
 		if err := ready.Run(); err == nil {
 			return fmt.Sprintf("jdbc:postgresql://127.0.0.1:%s/postgres", port)
 		}
