@@ -311,6 +311,9 @@ func (b *classBuilder) batch(m *method) *methodView {
 		v.Returns, v.ReturnDoc = "int[]", "the number of affected rows of each entry"
 	}
 	b.helpers["sameLength("] = sameLength
+	if v.Own {
+		b.helpers["rollBack("] = rollBack
+	}
 	return v.complete()
 }
 
@@ -361,6 +364,20 @@ throw new ` + mark("java.sql.SQLException") + `("the statement returned no rows,
 return statement.getResultSet();
 }
 `
+	rollBack = "private static void rollBack(" + mark("java.sql.Connection") + " connection, " + mark("java.lang.Throwable") + ` failure) {
+try {
+connection.rollback();
+} catch (` + anything + ` e) {
+failure.addSuppressed(e);
+}
+try {
+connection.setAutoCommit(true);
+} catch (` + anything + ` e) {
+failure.addSuppressed(e);
+}
+}
+`
+	anything   = mark("java.sql.SQLException") + " | " + mark("java.lang.RuntimeException") + " | " + mark("java.lang.Error")
 	sameLength = "private static int sameLength(" + mark("java.lang.String") + ` method, int first, int... others) {
 for (int other : others) {
 if (other != first) {

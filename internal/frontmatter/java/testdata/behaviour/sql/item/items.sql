@@ -149,3 +149,11 @@ SELECT 'postgres';
 
 -- name: findProduct
 SELECT 'any' FROM (VALUES (0)) AS t (x);
+
+-- name: findJoined
+-- resultRowType: test.model.Item
+-- resultRowColumns:
+--   address.city: city_name
+SELECT i.id, i.name, i.status, i.created, o.zip, o.city_name
+  FROM items i
+  LEFT JOIN items o ON o.id = i.id + 1000;

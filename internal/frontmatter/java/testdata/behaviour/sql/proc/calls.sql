@@ -35,3 +35,21 @@ CALL touch();
 -- resultRowType: int
 -- parameters: {a: int, b: int}
 CALL :a + :b;
+
+-- name: callRows
+-- returning: multiple
+-- resultRowType: long
+-- parameters: {a: long}
+CALL rows_from(:a);
+
+-- name: callFirst
+-- returning: single
+-- resultRowType: long
+-- parameters: {a: long}
+CALL rows_from(:a);
+
+-- name: callStream
+-- returning: cursor
+-- resultRowType: long
+-- parameters: {a: long}
+CALL rows_from(:a);

@@ -27,10 +27,14 @@ final class Counting implements DataSource {
     int calls;
     int failAt = -1;
     boolean failed;
+    String failedAt = "";
     boolean error;
     int autoCommits;
     int connections;
     int finds;
+    boolean rollbackFails;
+    boolean restoreFails;
+    final List<String> left = new ArrayList<>(); // connections that are closed without the autocommit they came with
 
     Counting(String url, String user) {
         this.url = url;
@@ -49,6 +53,7 @@ final class Counting implements DataSource {
         calls++;
         if (calls == failAt) {
             failed = true;
+            failedAt = what;
             if (error) {
                 throw new StackOverflowError("injected at " + what);
             }
@@ -71,6 +76,9 @@ final class Counting implements DataSource {
         }
         if (method.getName().equals("close")) {
             open.remove(name);
+            if (target instanceof Connection && !((Connection) target).getAutoCommit()) {
+                left.add(name);
+            }
             try {
                 method.invoke(target, args);
             } catch (InvocationTargetException e) {
@@ -86,9 +94,10 @@ final class Counting implements DataSource {
         if (method.getName().equals("findColumn")) {
             finds++;
         }
-        if (!restores && !method.getName().equals("rollback")) {
-            count(method.getName());
+        if (restoreFails && restores || rollbackFails && method.getName().equals("rollback")) {
+            throw new SQLException("injected at " + method.getName());
         }
+        count(method.getName());
         Object result;
         try {
             result = method.invoke(target, args);

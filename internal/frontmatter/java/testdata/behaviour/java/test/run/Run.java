@@ -111,11 +111,15 @@ public final class Run {
         source.open.clear();
         source.failAt = -1;
         source.failed = false;
+        source.failedAt = "";
         source.error = false;
         source.calls = 0;
         source.connections = 0;
         source.autoCommits = 0;
         source.finds = 0;
+        source.left.clear();
+        source.rollbackFails = false;
+        source.restoreFails = false;
     }
 
     private void create() throws SQLException {
@@ -140,7 +144,9 @@ public final class Run {
             execute("CREATE PROCEDURE add_one(IN a int, OUT b int) BEGIN ATOMIC SET b = a + 1; END",
                     "CREATE PROCEDURE twice(INOUT x int) BEGIN ATOMIC SET x = x * 2; END",
                     "CREATE PROCEDURE divide(IN a int, IN b int, OUT q int, OUT r int) BEGIN ATOMIC SET q = a / b; SET r = MOD(a, b); END",
-                    "CREATE PROCEDURE touch() MODIFIES SQL DATA BEGIN ATOMIC INSERT INTO items (id, status) VALUES (99, 'OPEN'); END");
+                    "CREATE PROCEDURE touch() MODIFIES SQL DATA BEGIN ATOMIC INSERT INTO items (id, status) VALUES (99, 'OPEN'); END",
+                    "CREATE PROCEDURE rows_from(IN a bigint) READS SQL DATA DYNAMIC RESULT SETS 1 BEGIN ATOMIC"
+                            + " DECLARE found CURSOR WITH RETURN FOR SELECT id FROM items WHERE id >= a ORDER BY id FOR READ ONLY; OPEN found; END");
         }
     }
 
@@ -321,6 +327,31 @@ public final class Run {
             });
             checks.put("leaks: call", () -> leaks(() -> proc.callDivideRecord(7, 2)));
         }
+        if (is("hsqldb")) {
+            checks.put("calls with rows", () -> {
+                insert(1, 2, 3);
+                equal(List.of(2L, 3L), proc.callRows(2));
+                equal(List.of(), proc.callRows(4));
+                equal(Optional.of(2L), proc.callFirst(2));
+                equal(Optional.empty(), proc.callFirst(4));
+                equal(List.of(2L, 3L), proc.callStream(2).collect(Collectors.toList()));
+                try (Stream<Long> stream = proc.callStream(1)) {
+                    equal(Optional.of(1L), stream.findFirst());
+                }
+                equal(0, source.autoCommits);
+            });
+            checks.put("leaks: call with rows", () -> leaks(() -> proc.callRows(1)));
+            checks.put("leaks: cursor of a call", () -> leaks(() -> proc.callStream(1).count()));
+        }
+        checks.put("nested record without a row in a LEFT JOIN", () -> {
+            insert(1);
+            equal(List.of(new Item(1, "name1", Status.OPEN, CREATED, new Item.Address(null, null))), items.findJoined());
+        });
+        checks.put("batch whose autocommit cannot be restored", () -> {
+            insert(1);
+            source.restoreFails = true;
+            fails(RuntimeException.class, "allUpdateName", () -> items.allUpdateName(new String[] {"x"}, new long[] {1}));
+        });
         if (is("h2")) {
             checks.put("call with rows", () -> equal(Optional.of(5), proc.callSum(2, 3)));
         }
@@ -338,21 +369,35 @@ public final class Run {
         checks.put("leaks: multiple", () -> leaks(items::findMaps));
         checks.put("leaks: update", () -> leaks(() -> items.doUpdateName("x", 1)));
         checks.put("leaks: plain statement", () -> leaks(items::deleteAll));
-        checks.put("leaks: batch", () -> leaks(() -> items.allUpdateName(new String[] {"x", "y"}, new long[] {1, 2})));
+        checks.put("leaks: batch", () -> leaksInTransaction(() -> items.allUpdateName(new String[] {"x", "y"}, new long[] {1, 2})));
         checks.put("leaks: vendor", () -> leaks(items::findProduct));
-        checks.put("leaks: cursor", () -> leaks(() -> items.findStream().mapToLong(Item::id).sum()));
-        checks.put("leaks: cursor closed early", () -> leaks(() -> {
+        checks.put("leaks: cursor", () -> leaksInTransaction(() -> items.findStream().mapToLong(Item::id).sum()));
+        checks.put("leaks: cursor closed early", () -> leaksInTransaction(() -> {
             try (Stream<Item> stream = items.findStream()) {
                 stream.findFirst();
             }
         }));
     }
 
-    /** Fails at every call in turn, with an exception and with an error: nothing stays open. */
+    /** Fails at every call in turn, with an exception and with an error: nothing stays open, and autocommit is what it was
+     * unless it was the call for that which failed. */
     private void leaks(Check check) throws Exception {
+        leaks(check, false, false);
+    }
+
+    /** The same when rolling back fails as well; when restoring autocommit does, nothing stays open. */
+    private void leaksInTransaction(Check check) throws Exception {
+        leaks(check);
+        leaks(check, true, false);
+        leaks(check, false, true);
+    }
+
+    private void leaks(Check check, boolean rollbackFails, boolean restoreFails) throws Exception {
         for (boolean error : new boolean[] {false, true}) {
             for (int at = 1;; at++) {
                 reset();
+                source.rollbackFails = rollbackFails;
+                source.restoreFails = restoreFails;
                 insert(1, 2, 3);
                 equal(List.of(), source.open);
                 source.calls = 0;
@@ -365,6 +410,9 @@ public final class Run {
                     thrown = true;
                 }
                 equal(List.of(), source.open);
+                if (!restoreFails && !source.failedAt.equals("setAutoCommit")) {
+                    equal(List.of(), source.left);
+                }
                 if (!source.failed) {
                     break;
                 }

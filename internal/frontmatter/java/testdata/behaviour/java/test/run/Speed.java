@@ -24,7 +24,7 @@ public final class Speed {
     }
 
     private static final int ROUNDS = 61;
-    private static final int WARM_UP = 20;
+    private static final int WARM_UP = 40;
 
     private Speed() {
     }
