@@ -93,7 +93,7 @@ func inputs(p *check.Project, folder output.Folder, files []*statement.File, tab
 	}
 	part(sum, fmt.Sprint(len(files), len(tables)))
 	for _, f := range files {
-		part(sum, f.Relative, f.File.Text)
+		part(sum, f.Relative, f.Text)
 	}
 	for _, f := range tables {
 		part(sum, f.Path, f.Text)

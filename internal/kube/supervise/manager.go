@@ -68,8 +68,10 @@ func (s *announcer) Start(ctx context.Context) error {
 		if _, err := s.cache.GetInformer(ctx, kind); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("filling the cache of %T: %w", kind, err)
 		}
-		if ctx.Err() != nil {
+		select {
+		case <-ctx.Done():
 			return nil
+		default:
 		}
 	}
 	close(s.synced)
