@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -58,13 +60,17 @@ func TestRunaways_AreNobodyElsesProblem(t *testing.T) {
 			}
 		})
 	}
-	slowest := time.Duration(0)
+	slowest, background := time.Duration(0), false
 	for n := 0; n < 300 || answers.Load() < 60 && !t.Failed(); n++ {
 		began := time.Now()
 		if code := codeOf(t, p.address, fmt.Sprintf("healthy?n=%d", n)); code != "" {
 			t.Errorf("the healthy snippet: %s", code)
 		}
 		slowest = max(slowest, time.Since(began))
+		background = background || hasBackgroundThread(t, p.Process.Pid)
+	}
+	if runtime.GOOS == "linux" && !background {
+		t.Error("no thread had a low priority while endless programs were evaluated")
 	}
 	ended.Store(true)
 	loops.Wait()
@@ -104,6 +110,34 @@ func codeOf(t *testing.T, address, target string) string {
 		return string(body)
 	}
 	return string(match[1])
+}
+
+// hasBackgroundThread says whether a thread of a process has a lower priority than this one.
+func hasBackgroundThread(t *testing.T, pid int) bool {
+	t.Helper()
+	own, err := niceness("/proc/self/stat")
+	if err != nil {
+		t.Logf("this system does not tell priorities: %v", err)
+		return false
+	}
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(threads, func(thread string) bool {
+		n, err := niceness(thread)
+		return err == nil && n > own // a thread may have ended meanwhile
+	})
+}
+
+func niceness(stat string) (int, error) {
+	line, err := os.ReadFile(stat)
+	if err != nil {
+		return 0, err
+	}
+	const field = 16 // counted behind the name, which may have blanks
+	_, after, _ := strings.Cut(string(line), ") ")
+	return strconv.Atoi(strings.Fields(after)[field])
 }
 
 // peakMemory is the most memory a process has had, in bytes; 0 where the system does not tell.
