@@ -8,6 +8,9 @@ LINT        := $(BIN)/golangci-lint
 export GOLANGCI_LINT_CACHE := $(BIN)/lint-cache
 GOTESTSUM   := $(BIN)/gotestsum
 RESULTS     := $(BIN)/test-results.json
+# A test that fails may run once more where a whole run would be lost by it; hack/check-results names such tests.
+RERUN       := $(if $(AGAIN),--rerun-fails=1 --rerun-fails-max-failures=3 --rerun-fails-run-root-test \
+	--rerun-fails-abort-on-data-race)
 PLANE       := tools/controlplane
 # The module's other packages need minutes to compile once more with the race detector, or for the linter.
 PLANE_LIGHT := ./internal/...
@@ -36,10 +39,11 @@ demo: build ## Render examples over HTTP, then with the operator on a control pl
 	@EXIT="$(EXIT)" OPERATOR="$(OPERATOR)" hack/demo $(BIN)/renderer
 
 .PHONY: test
-test: $(GOTESTSUM) $(TEST_PEERS) controlplane ## Run every test with a control plane, the race detector and in random order
-	cd $(PLANE) && $(GOTESTSUM) --format pkgname --jsonfile $(BIN)/test-results-controlplane.json -- \
-		-race -shuffle=on $(PLANE_LIGHT)
-	hack/with-controlplane $(GOTESTSUM) --format pkgname --jsonfile $(RESULTS) -- -race -shuffle=on ./...
+test: $(GOTESTSUM) $(TEST_PEERS) controlplane ## Run every test with a control plane, the race detector and in random order (AGAIN=1: up to three that fail run once more)
+	cd $(PLANE) && $(GOTESTSUM) --format pkgname --jsonfile $(BIN)/test-results-controlplane.json $(RERUN) \
+		--packages $(PLANE_LIGHT) -- -race -shuffle=on
+	hack/with-controlplane $(GOTESTSUM) --format pkgname --jsonfile $(RESULTS) $(RERUN) --packages ./... -- \
+		-race -shuffle=on
 
 .PHONY: controlplane
 controlplane: ## Build the control plane for tests, once (about 5 minutes on two cores)

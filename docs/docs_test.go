@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -199,11 +200,13 @@ func (s *session) serve(t *testing.T, b block, shown string) {
 	address := regexp.MustCompile(`server\W+(jsonnet|management)\W+address\W+([0-9.:]+)`)
 	for deadline := time.Now().Add(startTimeout); ; time.Sleep(10 * time.Millisecond) {
 		content, _ := os.ReadFile(log.Name())
+		content = content[:bytes.LastIndexByte(content, '\n')+1] // a line may be half written
 		at := map[string]string{}
 		for _, match := range address.FindAllStringSubmatch(string(content), -1) {
 			at[match[1]] = "http://" + match[2]
 		}
-		if ready(at["management"]) {
+		// The servers start in any order: one that is ready may have told so before another has told its address.
+		if at["jsonnet"] != "" && ready(at["management"]) {
 			s.addresses = strings.NewReplacer(shownJsonnet, at["jsonnet"], shownManagement, at["management"])
 			return
 		}

@@ -329,20 +329,25 @@ func TestOperator_PublishesASnippet(t *testing.T) {
 	if want := "http://127.0.0.1:" + p.port + "/artifacts/" + p.Namespace + "/hello/"; !strings.HasPrefix(s.Status.ArtifactURL, want) {
 		t.Errorf("the artifact is at %s, want it below %s", s.Status.ArtifactURL, want)
 	}
-	_, metrics, err := o.get(t.Context(), "metrics", "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
-		`renderer_reconciles_total{kind="JsonnetSnippet",reason="Synced"}`, "renderer_artifact_bytes_count 1", "renderer_operator_reconciling 1",
-		"renderer_operator_starts_total 1", `renderer_storage_operation_duration_seconds_count{operation="put",result="ok"}`,
-		`renderer_http_requests_total{code="200",method="GET",server="storage"}`, "renderer_evaluations_limit ",
-		"controller_runtime_reconcile_total", "rest_client_requests_total", "leader_election_master_status", "go_goroutines", "process_start_time_seconds",
-	} {
-		if !strings.Contains(metrics, want) {
-			t.Errorf("no %s among the metrics", want)
+	var metrics string
+	kubetest.Eventually(t, func(ctx context.Context) error { // a reconcile is counted after the status is written
+		_, served, err := o.get(ctx, "metrics", "/metrics")
+		if err != nil {
+			return err
 		}
-	}
+		metrics = served
+		for _, want := range []string{
+			`renderer_reconciles_total{kind="JsonnetSnippet",reason="Synced"}`, "renderer_artifact_bytes_count 1", "renderer_operator_reconciling 1",
+			"renderer_operator_starts_total 1", `renderer_storage_operation_duration_seconds_count{operation="put",result="ok"}`,
+			`renderer_http_requests_total{code="200",method="GET",server="storage"}`, "renderer_evaluations_limit ",
+			"controller_runtime_reconcile_total", "rest_client_requests_total", "leader_election_master_status", "go_goroutines", "process_start_time_seconds",
+		} {
+			if !strings.Contains(served, want) {
+				return fmt.Errorf("no %s among the metrics", want)
+			}
+		}
+		return nil
+	})
 	compareMetrics(t, metrics)
 	o.stop(t)
 }
