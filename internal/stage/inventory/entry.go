@@ -1,0 +1,51 @@
+package inventory
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// ID names an object, whatever the version of its API. It is comparable.
+type ID struct {
+	Namespace, Name, Group, Kind string
+}
+
+// Entry is an object that a stage applies or has applied.
+type Entry struct {
+	ID          ID
+	Version     string    // of the API: the v1 of apps/v1
+	UID         types.UID // empty until it was seen
+	Fingerprint string    // of what was applied, see package apply; empty where the object has to be compared
+}
+
+// Kind is the kind of the entry with its version.
+func (e Entry) Kind() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: e.ID.Group, Version: e.Version, Kind: e.ID.Kind}
+}
+
+// Owner is the StageSet that an inventory belongs to.
+type Owner struct {
+	Namespace, Name string
+	UID             types.UID
+}
+
+// Stage is the inventory of one stage.
+type Stage struct {
+	Name     string
+	Position int     // in its StageSet
+	Entries  []Entry // sorted by ID
+	Shards   int     // how many objects hold them
+}
+
+// Live is what is known of an object in the cluster from its metadata.
+type Live struct {
+	UID             types.UID
+	ResourceVersion string
+	Generation      int64
+	Labels          map[string]string
+	Annotations     map[string]string
+	Deleting        bool
+	Finalizers      []string
+	Managed         []metav1.ManagedFieldsEntry // only those of our field manager
+}
