@@ -103,7 +103,7 @@ func (o *operatorConfig) newManager(c *cluster, l lease, options operator.Option
 				return err
 			}
 			options := options // each manager's own
-			options.Tenants = operator.NewTenants(clients, c.scheme, mgr.GetRESTMapper())
+			options.Tenants = tenant.NewPool(clients, c.scheme, mgr.GetRESTMapper())
 			return operator.Setup(mgr, options)
 		}, &renderv1.JsonnetSnippet{}, &renderv1.JsonnetLibrary{})
 	}

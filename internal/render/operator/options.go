@@ -23,7 +23,7 @@ type Evaluator interface {
 	Version() string
 }
 
-// Tenants gives clients that act as a ServiceAccount. NewTenants makes one.
+// Tenants gives clients that act as a ServiceAccount; *tenant.Pool is one.
 type Tenants interface {
 	For(account tenant.Account) (client.WithWatch, error)
 }

@@ -114,7 +114,7 @@ func (r *rig) tenants(t testing.TB) Tenants {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewTenants(clients, r.Scheme, r.Client.RESTMapper())
+	return tenant.NewPool(clients, r.Scheme, r.Client.RESTMapper())
 }
 
 // start runs the operator in a manager of its own until the test ends or stop is called.
