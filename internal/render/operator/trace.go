@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
@@ -30,15 +29,7 @@ func (c *snippets) startSpan(ctx context.Context, snippet *renderv1.JsonnetSnipp
 func (c *snippets) traced(steps []step) []reconcile.Step[scope] {
 	traced := make([]reconcile.Step[scope], 0, len(steps))
 	for _, step := range steps {
-		traced = append(traced, func(ctx context.Context, s *scope) (reconcile.Outcome, error) {
-			ctx, span := c.options.Observe.Tracer.Start(ctx, step.name)
-			defer span.End()
-			outcome, err := step.run(ctx, s)
-			if err != nil {
-				span.SetStatus(codes.Error, reconcile.ReasonOf(err))
-			}
-			return outcome, err
-		})
+		traced = append(traced, reconcile.Traced(c.options.Observe.Tracer, step.name, step.run))
 	}
 	return traced
 }
