@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
+	"github.com/stagewright/stagewright/internal/kube/control"
 	"github.com/stagewright/stagewright/internal/kube/reconcile"
 )
 
@@ -61,7 +62,7 @@ func (c *libraries) findSource(ctx context.Context, library *renderv1.JsonnetLib
 	if key.Namespace != library.Namespace {
 		return reconcile.Next(), nil
 	}
-	object := sourceKinds()[ref.Kind]()
+	object := control.SourceKinds()[ref.Kind]()
 	later := c.options.Now().Add(c.options.Recheck)
 	bounded, cancel := context.WithTimeout(ctx, cacheTimeout)
 	defer cancel()

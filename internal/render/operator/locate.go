@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	fluxmeta "github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,25 +13,10 @@ import (
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
 	"github.com/stagewright/stagewright/internal/jsonnet/bundle"
+	"github.com/stagewright/stagewright/internal/kube/control"
 	"github.com/stagewright/stagewright/internal/kube/reconcile"
 	"github.com/stagewright/stagewright/internal/render/sources"
 )
-
-// sourceKinds are the kinds of sources, each with an empty object.
-func sourceKinds() map[string]func() withArtifact {
-	return map[string]func() withArtifact{
-		sourcev1.GitRepositoryKind:    func() withArtifact { return &sourcev1.GitRepository{} },
-		sourcev1.OCIRepositoryKind:    func() withArtifact { return &sourcev1.OCIRepository{} },
-		sourcev1.BucketKind:           func() withArtifact { return &sourcev1.Bucket{} },
-		sourcev1.ExternalArtifactKind: func() withArtifact { return &sourcev1.ExternalArtifact{} },
-	}
-}
-
-// withArtifact is a source.
-type withArtifact interface {
-	client.Object
-	GetArtifact() *fluxmeta.Artifact
-}
 
 // locate finds out where the snippet's own files are.
 func (c *snippets) locate(ctx context.Context, s *scope) (reconcile.Outcome, error) {
@@ -54,7 +38,7 @@ func (c *snippets) origin(
 		return origin{what: "spec.files", inline: files}, nil
 	}
 	key := sourceKey(namespace, ref)
-	object := sourceKinds()[ref.Kind]()
+	object := control.SourceKinds()[ref.Kind]()
 	what := fmt.Sprintf("%s %s", ref.Kind, key)
 	err := s.client.Get(ctx, key, object)
 	if apierrors.IsNotFound(err) {
@@ -64,7 +48,7 @@ func (c *snippets) origin(
 		tried := access{"get", resourceOf(ref.Kind), key.Namespace, key.Name}
 		return origin{}, c.tenantError(s, tried, err)
 	}
-	c.noteWatched(ctx, s, key, sourceKinds()[ref.Kind]())
+	c.noteWatched(ctx, s, key, control.SourceKinds()[ref.Kind]())
 	artifact := object.GetArtifact()
 	if artifact == nil || artifact.URL == "" || artifact.Digest == "" {
 		return origin{}, reconcile.Waiting(c.later(), renderv1.ReasonSourceNotReady, fmt.Errorf("%s has no artifact yet", what))

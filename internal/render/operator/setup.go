@@ -3,23 +3,17 @@ package operator
 import (
 	"context"
 	"fmt"
-	"time"
 
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
+	"github.com/stagewright/stagewright/internal/kube/control"
 	"github.com/stagewright/stagewright/internal/kube/crdwatch"
-	"github.com/stagewright/stagewright/internal/kube/fairqueue"
 	"github.com/stagewright/stagewright/internal/kube/objectwatch"
 	"github.com/stagewright/stagewright/internal/kube/reconcile"
 )
@@ -35,11 +29,6 @@ import (
 // +kubebuilder:rbac:groups="";events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,verbs=get;patch
-
-const (
-	firstRetry = 200 * time.Millisecond
-	lastRetry  = time.Minute
-)
 
 // CacheOptions narrow the cache of a manager to namespaces, where none is all, and to the snippets and libraries that a
 // selector selects: others do not exist for the operator. A nil selector selects all.
@@ -75,8 +64,8 @@ func Setup(mgr ctrl.Manager, options Options) error {
 	if err := addIndexes(mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
-	wake := &waker{}
-	watcher := objectwatch.New(options.Tenants, wake.wake)
+	wake := &control.Waker{}
+	watcher := objectwatch.New(options.Tenants, wake.Wake)
 	if err := mgr.Add(watcher); err != nil {
 		return fmt.Errorf("adding the watches of ConfigMaps and Secrets: %w", err)
 	}
@@ -87,14 +76,14 @@ func Setup(mgr ctrl.Manager, options Options) error {
 			Reasons: reconcile.Reasons{Success: success, Failure: renderv1.ReasonProgressing},
 		})
 	}
-	forSnippets, err := newController(mgr, "jsonnetsnippet", options.Concurrent, &snippets{
+	forSnippets, err := control.New(mgr, "jsonnetsnippet", options.Concurrent, &snippets{
 		options: options, client: mgr.GetClient(), exit: exit(renderv1.ReasonSynced), events: events,
 		memory: &memory{}, watches: watcher,
 	})
 	if err != nil {
 		return err
 	}
-	forLibraries, err := newController(mgr, "jsonnetlibrary", 1, &libraries{
+	forLibraries, err := control.New(mgr, "jsonnetlibrary", 1, &libraries{
 		options: options, client: mgr.GetClient(), exit: exit(renderv1.ReasonAccepted),
 	})
 	if err != nil {
@@ -104,65 +93,22 @@ func Setup(mgr ctrl.Manager, options Options) error {
 	if err := w.watchOwn(wake); err != nil {
 		return err
 	}
-	return w.watchSources(mgr)
+	return control.WatchSources(mgr, w.engage)
 }
-
-// newController makes a controller whose workers are shared between namespaces.
-func newController(mgr ctrl.Manager, name string, workers int, r ctrlReconciler) (controller.Controller, error) {
-	anew := true // a manager that was started again has a controller of the same name
-	c, err := controller.New(name, mgr, controller.Options{
-		Reconciler: r, MaxConcurrentReconciles: workers, SkipNameValidation: &anew,
-		// One failing snippet is delayed, and no other: a limit of all retries together would be the first tenant's.
-		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](firstRetry, lastRetry),
-		NewQueue: func(name string, limiter workqueue.TypedRateLimiter[ctrl.Request]) workqueue.TypedRateLimitingInterface[ctrl.Request] {
-			return fairqueue.New(name, workers, limiter, func(r ctrl.Request) string { return r.Namespace })
-		},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("making controller %s: %w", name, err)
-	}
-	return c, nil
-}
-
-type ctrlReconciler interface {
-	Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error)
-}
-
-// watchSources watches each kind of source while its definition is there.
-func (w *wiring) watchSources(mgr ctrl.Manager) error {
-	definitions, err := dynamic.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
-	if err != nil {
-		return fmt.Errorf("making a client of definitions: %w", err)
-	}
-	var kinds []schema.GroupVersionKind
-	for kind := range sourceKinds() {
-		kinds = append(kinds, sourcev1.GroupVersion.WithKind(kind))
-	}
-	if err := mgr.Add(leading{crdwatch.New(definitions, w.engage, kinds...)}); err != nil {
-		return fmt.Errorf("adding the watch of definitions: %w", err)
-	}
-	return nil
-}
-
-// leading runs the watch where the controllers run.
-type leading struct{ *crdwatch.Watcher }
-
-// NeedLeaderElection implements manager.LeaderElectionRunnable.
-func (leading) NeedLeaderElection() bool { return true }
 
 // engage begins or ends the watches of a kind.
 func (w *wiring) engage(ctx context.Context, change crdwatch.Change) error {
-	object := sourceKinds()[change.Kind.Kind]()
+	object := control.SourceKinds()[change.Kind.Kind]()
 	if !change.Available {
 		return w.cache.RemoveInformer(ctx, object)
 	}
 	if err := w.snippets.Watch(source.Kind[client.Object](
-		w.cache, object, handler.EnqueueRequestsFromMapFunc(w.snippetsOfSource), sourceChanged(),
+		w.cache, object, handler.EnqueueRequestsFromMapFunc(w.snippetsOfSource), control.SourceChanged(),
 	)); err != nil {
 		return fmt.Errorf("watching %s for snippets: %w", change.Kind.Kind, err)
 	}
 	if err := w.libraries.Watch(source.Kind[client.Object](
-		w.cache, object, handler.EnqueueRequestsFromMapFunc(w.librariesOfSource), sourceChanged(),
+		w.cache, object, handler.EnqueueRequestsFromMapFunc(w.librariesOfSource), control.SourceChanged(),
 	)); err != nil {
 		return fmt.Errorf("watching %s for libraries: %w", change.Kind.Kind, err)
 	}

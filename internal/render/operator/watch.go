@@ -3,25 +3,20 @@ package operator
 import (
 	"context"
 	"fmt"
-	"reflect"
-	"sync"
 
-	fluxmeta "github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
+	"github.com/stagewright/stagewright/internal/kube/control"
 )
 
 // The indexes of the cache: what uses a source or a library, by its key.
@@ -75,8 +70,8 @@ type wiring struct {
 }
 
 // watchOwn watches snippets and libraries.
-func (w *wiring) watchOwn(wake *waker) error {
-	asked := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, requested())
+func (w *wiring) watchOwn(wake *control.Waker) error {
+	asked := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, control.Requested())
 	for _, err := range []error{
 		w.snippets.Watch(wake),
 		w.snippets.Watch(source.Kind[client.Object](w.cache, &renderv1.JsonnetSnippet{}, &handler.EnqueueRequestForObject{}, asked)),
@@ -92,38 +87,6 @@ func (w *wiring) watchOwn(wake *waker) error {
 	return nil
 }
 
-// requested lets through that a user asks for a reconciliation.
-func requested() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, _ := fluxmeta.ReconcileAnnotationValue(e.ObjectOld.GetAnnotations())
-		after, ok := fluxmeta.ReconcileAnnotationValue(e.ObjectNew.GetAnnotations())
-		return ok && before != after
-	}}
-}
-
-// sourceChanged lets through changes of artifacts, and of an ExternalArtifact all that its snippet may have to restore.
-// Sources report their health far more often than they have something new.
-func sourceChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, ok := e.ObjectOld.(*sourcev1.ExternalArtifact)
-		if after, both := e.ObjectNew.(*sourcev1.ExternalArtifact); ok && both {
-			return !reflect.DeepEqual(before.OwnerReferences, after.OwnerReferences) ||
-				!before.DeletionTimestamp.Equal(after.DeletionTimestamp) ||
-				!equality.Semantic.DeepEqual(before.Spec, after.Spec) || !equality.Semantic.DeepEqual(before.Status, after.Status)
-		}
-		old, _ := e.ObjectOld.(withArtifact)
-		updated, _ := e.ObjectNew.(withArtifact)
-		return old == nil || updated == nil || !sameArtifact(old.GetArtifact(), updated.GetArtifact())
-	}}
-}
-
-func sameArtifact(a, b *fluxmeta.Artifact) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Digest == b.Digest && a.URL == b.URL
-}
-
 // snippetsOfLibrary are those that import a library.
 func (w *wiring) snippetsOfLibrary(ctx context.Context, library client.Object) []ctrl.Request {
 	return w.snippetsBy(ctx, byLibrary, client.ObjectKeyFromObject(library).String())
@@ -131,7 +94,7 @@ func (w *wiring) snippetsOfLibrary(ctx context.Context, library client.Object) [
 
 // snippetsOfSource are those that are made from a source, directly or by a library, and the one that publishes it.
 func (w *wiring) snippetsOfSource(ctx context.Context, source client.Object) []ctrl.Request {
-	kind := kindOf(source)
+	kind := control.KindOf(source)
 	key := client.ObjectKeyFromObject(source)
 	requests := w.snippetsBy(ctx, bySource, sourceIndexKey(kind, key))
 	for _, library := range w.librariesOfSource(ctx, source) {
@@ -149,7 +112,7 @@ func (w *wiring) snippetsOfSource(ctx context.Context, source client.Object) []c
 // librariesOfSource are those whose files are in a source.
 func (w *wiring) librariesOfSource(ctx context.Context, source client.Object) []ctrl.Request {
 	var found renderv1.JsonnetLibraryList
-	key := sourceIndexKey(kindOf(source), client.ObjectKeyFromObject(source))
+	key := sourceIndexKey(control.KindOf(source), client.ObjectKeyFromObject(source))
 	if err := w.reader.List(ctx, &found, client.MatchingFields{bySource: key}); err != nil {
 		log.FromContext(ctx).Error(err, "libraries of a source were not found", "source", key)
 		return nil
@@ -172,36 +135,4 @@ func (w *wiring) snippetsBy(ctx context.Context, index, key string) []ctrl.Reque
 		requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&found.Items[i])})
 	}
 	return requests
-}
-
-// kindOf is the kind of a source. Typed objects from a cache do not tell.
-func kindOf(object client.Object) string {
-	for kind, empty := range sourceKinds() {
-		if reflect.TypeOf(empty()) == reflect.TypeOf(object) {
-			return kind
-		}
-	}
-	return ""
-}
-
-// waker is a source of events: it brings back snippets whose ConfigMaps and Secrets have changed.
-type waker struct {
-	mu    sync.Mutex
-	queue workqueue.TypedRateLimitingInterface[ctrl.Request]
-}
-
-// Start implements source.Source.
-func (w *waker) Start(_ context.Context, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.queue = queue
-	return nil
-}
-
-func (w *waker) wake(snippet types.NamespacedName) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.queue != nil {
-		w.queue.Add(ctrl.Request{NamespacedName: snippet})
-	}
 }
