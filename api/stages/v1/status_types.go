@@ -70,7 +70,7 @@ type StageRevision struct {
 	// url of the artifact.
 	// +optional
 	URL string `json:"url,omitempty"`
-	// inputs is a hash of everything that the stage was built from.
+	// inputs is a hash of the values that the stage was built with; empty until it was built.
 	// +optional
 	Inputs string `json:"inputs,omitempty"`
 }
@@ -80,6 +80,9 @@ type Snapshot struct {
 	// id is a digest of revisions and spec.
 	// +required
 	ID string `json:"id"`
+	// spec is a hash of what the spec asks for, apart from when.
+	// +optional
+	Spec string `json:"spec,omitempty"`
 	// generation of the spec.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
@@ -98,6 +101,9 @@ type Run struct {
 	// id is a digest of revisions and spec.
 	// +required
 	ID string `json:"id"`
+	// spec is a hash of what the spec asks for, apart from when.
+	// +optional
+	Spec string `json:"spec,omitempty"`
 	// generation of the spec that the run is about.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
@@ -118,7 +124,7 @@ type Run struct {
 	// since is when the step began.
 	// +optional
 	Since *metav1.MicroTime `json:"since,omitempty"`
-	// deadline of the step.
+	// deadline of the step; of a run that has failed, when it is tried again.
 	// +optional
 	Deadline *metav1.MicroTime `json:"deadline,omitempty"`
 	// failed says why the run ended without success.

@@ -176,10 +176,10 @@ func (x *Exit) tell(before, object Object, v verdict, revision string) {
 	}
 	ready := meta.FindStatusCondition(before.GetConditions(), fluxmeta.ReadyCondition)
 	if !known && ready != nil && ready.Status == v.status && ready.Reason == v.reason &&
-		ready.Message == shorten(v.message, maxMessage) {
+		ready.Message == Shorten(v.message, maxMessage) {
 		return
 	}
 	if x.options.Events != nil {
-		x.options.Events.Eventf(object, nil, v.eventType, v.reason, "Reconcile", "%s", shorten(v.message, maxNote))
+		x.options.Events.Eventf(object, nil, v.eventType, v.reason, "Reconcile", "%s", Shorten(v.message, maxNote))
 	}
 }

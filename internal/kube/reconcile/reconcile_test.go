@@ -198,7 +198,7 @@ func TestShorten_CutsBetweenCharacters(t *testing.T) {
 		"wide":         {"aöööö", 6, "aö…"},
 		"invalid text": {"a\xff", 9, "a\uFFFD"},
 	} {
-		if got := shorten(c.text, c.max); got != c.want {
+		if got := Shorten(c.text, c.max); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -92,7 +92,7 @@ func (v verdict) conditions(before []metav1.Condition, generation int64, kstatus
 	conditions := append([]metav1.Condition(nil), before...)
 	set := func(kind string, status metav1.ConditionStatus, reason string) {
 		meta.SetStatusCondition(&conditions, metav1.Condition{
-			Type: kind, Status: status, Reason: reason, Message: shorten(v.message, maxMessage),
+			Type: kind, Status: status, Reason: reason, Message: Shorten(v.message, maxMessage),
 			ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
 		})
 	}
@@ -113,8 +113,8 @@ func (v verdict) conditions(before []metav1.Condition, generation int64, kstatus
 	return conditions
 }
 
-// shorten cuts a text to a number of bytes, between characters.
-func shorten(text string, limit int) string {
+// Shorten cuts a text to a number of bytes, between characters.
+func Shorten(text string, limit int) string {
 	const ellipsis = "…"
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= limit {
