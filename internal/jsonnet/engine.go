@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/stagewright/stagewright/internal/jsonnet/lru"
+	"github.com/stagewright/stagewright/internal/lru"
 )
 
 // Limits bound what evaluations may take. A zero turns the limit off, or leaves it to the evaluator (MaxStack).

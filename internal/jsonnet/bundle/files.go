@@ -24,6 +24,16 @@ func NewFile(content string) File {
 // them.
 type Files map[string]File
 
+// Of moves contents by path into files: the map is empty afterwards, so that no more than one file is there twice.
+func Of[M ~map[string][]byte](contents M) Files {
+	files := make(Files, len(contents))
+	for path, content := range contents {
+		files[path] = File{Content: string(content), Sum: sha256.Sum256(content)}
+		delete(contents, path)
+	}
+	return files
+}
+
 // FileOverhead is about what a file takes besides its content: its path, its sum and its entry.
 const FileOverhead = 256
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stagewright/stagewright/internal/jsonnet"
 	"github.com/stagewright/stagewright/internal/jsonnet/eval/vm"
-	"github.com/stagewright/stagewright/internal/jsonnet/lru"
+	"github.com/stagewright/stagewright/internal/lru"
 )
 
 // defaultCacheBytes is the size of a program cache whose size is not given.

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/stagewright/stagewright/internal/jsonnet/lru"
+	"github.com/stagewright/stagewright/internal/lru"
 )
 
 // MaxFileBytes is the largest file that is read.

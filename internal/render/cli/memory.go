@@ -8,8 +8,8 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
 	"github.com/stagewright/stagewright/internal/artifact"
+	"github.com/stagewright/stagewright/internal/artifact/load"
 	"github.com/stagewright/stagewright/internal/jsonnet/eval/meter"
-	"github.com/stagewright/stagewright/internal/render/sources"
 )
 
 // memoryPlan says how the process's memory is divided, in bytes.
@@ -46,7 +46,7 @@ const maxBallast = 64 << 20
 func planMemory(limit int64) memoryPlan {
 	plan := memoryPlan{
 		limit: limit, results: maxResultCache, files: maxFileCache, representations: maxRepresentationCache,
-		programs: maxProgramCache, sources: maxSourceCache, unpacked: sources.DefaultHeldBytes, ballast: maxBallast,
+		programs: maxProgramCache, sources: maxSourceCache, unpacked: load.DefaultHeldBytes, ballast: maxBallast,
 	}
 	if limit <= 0 {
 		return plan

@@ -20,7 +20,9 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/stagewright/stagewright/internal/artifact"
+	"github.com/stagewright/stagewright/internal/artifact/load"
 	"github.com/stagewright/stagewright/internal/jsonnet"
+	"github.com/stagewright/stagewright/internal/jsonnet/bundle"
 	"github.com/stagewright/stagewright/internal/kube/access"
 	"github.com/stagewright/stagewright/internal/kube/supervise"
 	"github.com/stagewright/stagewright/internal/kube/webhookcert"
@@ -30,7 +32,6 @@ import (
 	"github.com/stagewright/stagewright/internal/render/metrics"
 	"github.com/stagewright/stagewright/internal/render/operator"
 	"github.com/stagewright/stagewright/internal/render/server"
-	"github.com/stagewright/stagewright/internal/render/sources"
 	"github.com/stagewright/stagewright/internal/render/storage"
 )
 
@@ -141,13 +142,13 @@ func (o *operatorConfig) options(store storage.Store, s shared) operator.Options
 }
 
 // sources are loaded within the memory that the process has. One archive must not take all of it.
-func (o *operatorConfig) sources(memory memoryPlan) *sources.Loader {
+func (o *operatorConfig) sources(memory memoryPlan) *load.Loader[bundle.Files] {
 	fetches := artifact.DefaultFetchOptions()
 	fetches.MaxBytes = memory.archive(o.concurrent)
 	fetches.Permit = o.permit()
-	return sources.NewLoader(sources.Options{
+	return load.New(load.Options{
 		Fetcher: artifact.NewFetcher(fetches), HeldBytes: memory.unpacked, CacheBytes: memory.sources,
-	})
+	}, bundle.Of)
 }
 
 // permit forbids addresses of this machine besides those that artifact.PermitPublished does: what listens there trusts who

@@ -8,8 +8,8 @@ import (
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
 	"github.com/stagewright/stagewright/internal/artifact"
+	"github.com/stagewright/stagewright/internal/artifact/load"
 	"github.com/stagewright/stagewright/internal/kube/reconcile"
-	"github.com/stagewright/stagewright/internal/render/sources"
 )
 
 // pause is when a snippet comes again that found no room: soon, because room is made by runs that end in seconds.
@@ -38,7 +38,7 @@ func (c *snippets) fill(ctx context.Context, s *scope, from *origin) error {
 	case err == nil:
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, sources.ErrBusy):
+	case errors.Is(err, load.ErrBusy):
 		return reconcile.Waiting(c.options.Now().Add(pause), renderv1.ReasonEvaluationUnavailable,
 			fmt.Errorf("unpacking the artifact of %s: %w; it is tried again", from.what, err))
 	case errors.As(err, &refused): // until there is another artifact, which is watched

@@ -12,10 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
+	"github.com/stagewright/stagewright/internal/artifact/load"
 	"github.com/stagewright/stagewright/internal/jsonnet/bundle"
 	"github.com/stagewright/stagewright/internal/kube/control"
 	"github.com/stagewright/stagewright/internal/kube/reconcile"
-	"github.com/stagewright/stagewright/internal/render/sources"
 )
 
 // locate finds out where the snippet's own files are.
@@ -54,7 +54,7 @@ func (c *snippets) origin(
 		return origin{}, reconcile.Waiting(c.later(), renderv1.ReasonSourceNotReady, fmt.Errorf("%s has no artifact yet", what))
 	}
 	return origin{
-		what: what, archive: &sources.Location{URL: artifact.URL, Digest: artifact.Digest}, directory: ref.Path,
+		what: what, archive: &load.Location{URL: artifact.URL, Digest: artifact.Digest}, directory: ref.Path,
 	}, nil
 }
 

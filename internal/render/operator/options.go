@@ -10,9 +10,10 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/stagewright/stagewright/internal/artifact/load"
 	"github.com/stagewright/stagewright/internal/jsonnet"
+	"github.com/stagewright/stagewright/internal/jsonnet/bundle"
 	"github.com/stagewright/stagewright/internal/kube/tenant"
-	"github.com/stagewright/stagewright/internal/render/sources"
 	"github.com/stagewright/stagewright/internal/render/storage"
 )
 
@@ -42,7 +43,7 @@ type Observer interface {
 type Options struct {
 	Evaluator Evaluator
 	Tenants   Tenants
-	Sources   *sources.Loader // shared by all snippets: its limits are those of the process
+	Sources   *load.Loader[bundle.Files] // shared by all snippets: its limits are those of the process
 	Spec      SpecPolicy
 	Publish   Publishing
 	Rerender  Rate

@@ -7,8 +7,8 @@ import (
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
 	"github.com/stagewright/stagewright/internal/artifact"
+	"github.com/stagewright/stagewright/internal/artifact/load"
 	"github.com/stagewright/stagewright/internal/kube/reconcile"
-	"github.com/stagewright/stagewright/internal/render/sources"
 )
 
 // renderedFile is the one file of a rendered artifact.
@@ -45,7 +45,7 @@ func (c *snippets) pack(_ context.Context, s *scope) (reconcile.Outcome, error) 
 }
 
 func (c *snippets) reserveError(err error) error {
-	if errors.Is(err, sources.ErrBusy) {
+	if errors.Is(err, load.ErrBusy) {
 		return reconcile.Waiting(c.options.Now().Add(pause), renderv1.ReasonEvaluationUnavailable,
 			fmt.Errorf("packing the files: %w; it is tried again", err))
 	}

@@ -29,11 +29,12 @@ import (
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
 	"github.com/stagewright/stagewright/internal/artifact"
+	"github.com/stagewright/stagewright/internal/artifact/load"
 	"github.com/stagewright/stagewright/internal/jsonnet"
+	"github.com/stagewright/stagewright/internal/jsonnet/bundle"
 	"github.com/stagewright/stagewright/internal/jsonnet/eval"
 	"github.com/stagewright/stagewright/internal/kube/kubetest"
 	"github.com/stagewright/stagewright/internal/kube/tenant"
-	"github.com/stagewright/stagewright/internal/render/sources"
 	"github.com/stagewright/stagewright/internal/render/storage"
 )
 
@@ -85,7 +86,7 @@ func newRig(t testing.TB, changes ...func(*Options)) *rig {
 	r.options = Options{
 		Evaluator: r.engine,
 		Tenants:   r.tenants(t),
-		Sources:   sources.NewLoader(sources.Options{Fetcher: artifact.NewFetcher(fastFetches())}),
+		Sources:   load.New(load.Options{Fetcher: artifact.NewFetcher(fastFetches())}, bundle.Of),
 		Spec:      SpecPolicy{NoCrossNamespaceRefs: true, DefaultServiceAccount: account},
 		Publish: Publishing{
 			Store: r.calls.store(local), BaseURL: r.served.URL, GCGrace: 5 * time.Minute, MaxWithdrawWait: time.Hour,

@@ -8,10 +8,10 @@ import (
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
 	"github.com/stagewright/stagewright/internal/artifact"
+	"github.com/stagewright/stagewright/internal/artifact/load"
 	"github.com/stagewright/stagewright/internal/jsonnet"
 	"github.com/stagewright/stagewright/internal/jsonnet/bundle"
 	"github.com/stagewright/stagewright/internal/kube/tenant"
-	"github.com/stagewright/stagewright/internal/render/sources"
 	"github.com/stagewright/stagewright/internal/render/storage"
 )
 
@@ -22,7 +22,7 @@ type scope struct {
 	acting                           // set by identify
 	inputs                           // set by the gathering steps
 	output                           // set by the producing steps
-	hold    *sources.Hold            // what is unpacked for this run
+	hold    *load.Hold[bundle.Files] // what is unpacked for this run
 	recheck bool                     // set by any step: something is not watched and is looked at again
 	past    *recollection            // of former runs of this process
 }
@@ -57,8 +57,8 @@ type origin struct {
 	what       string // for messages: "GitRepository shop/app"
 	importPath string // of a library
 	inline     bundle.Files
-	archive    *sources.Location // nil for inline files
-	directory  string            // in the archive
+	archive    *load.Location // nil for inline files
+	directory  string         // in the archive
 }
 
 // fetched says whether the files are in an archive.

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/stagewright/stagewright/internal/jsonnet"
-	"github.com/stagewright/stagewright/internal/jsonnet/lru"
+	"github.com/stagewright/stagewright/internal/lru"
 )
 
 // representation is a result in one media type and one coding.

@@ -1,4 +1,4 @@
-package sources
+package load
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stagewright/stagewright/internal/artifact"
-	"github.com/stagewright/stagewright/internal/jsonnet/bundle"
 )
 
 // fetcher serves archives by their digest.
@@ -46,14 +45,14 @@ func newFetcher() *fetcher { return &fetcher{archives: map[string][]byte{}} }
 func TestLoad_FetchesWhatIsNotKept(t *testing.T) {
 	f := newFetcher()
 	at := f.add(t, map[string]string{"a/b": "1", "c": "2"})
-	l := NewLoader(Options{Fetcher: f})
+	l := New(Options{Fetcher: f}, AsIs)
 	for range 3 {
 		hold := l.Hold("shop")
 		files, err := hold.Load(t.Context(), at)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(bundle.Files{"a/b": bundle.NewFile("1"), "c": bundle.NewFile("2")}, files); d != "" {
+		if d := cmp.Diff(artifact.Files{"a/b": []byte("1"), "c": []byte("2")}, files); d != "" {
 			t.Error(d)
 		}
 		hold.Close()
@@ -71,7 +70,7 @@ func TestLoad_FetchesWhatIsNotKept(t *testing.T) {
 func TestLoad_WithoutCacheFetchesAgain(t *testing.T) {
 	f := newFetcher()
 	at := f.add(t, map[string]string{"a": "1"})
-	l := NewLoader(Options{Fetcher: f, CacheBytes: -1})
+	l := New(Options{Fetcher: f, CacheBytes: -1}, AsIs)
 	for range 2 {
 		hold := l.Hold("shop")
 		if _, err := hold.Load(t.Context(), at); err != nil {
@@ -88,7 +87,7 @@ func TestLoad_IsBoundedForOneAndForAll(t *testing.T) {
 	f := newFetcher()
 	limits := artifact.DefaultLimits()
 	limits.InflatedBytes = 100_000
-	l := NewLoader(Options{Fetcher: f, Limits: limits, HeldBytes: 200_000})
+	l := New(Options{Fetcher: f, Limits: limits, HeldBytes: 200_000}, AsIs)
 	large := f.add(t, map[string]string{"a": strings.Repeat("a", 80_000)})
 	second := f.add(t, map[string]string{"a": strings.Repeat("b", 80_000)})
 	small := f.add(t, map[string]string{"a": "1"})
@@ -99,7 +98,7 @@ func TestLoad_IsBoundedForOneAndForAll(t *testing.T) {
 	}
 	var refused *artifact.RefusedError
 	if _, err := first.Load(t.Context(), second); !errors.As(err, &refused) {
-		t.Errorf("all sources of one snippet together: %v, want a refusal", err)
+		t.Errorf("all that one uses together: %v, want a refusal", err)
 	}
 	if _, err := l.Hold("greedy").Load(t.Context(), second); !errors.Is(err, ErrBusy) {
 		t.Errorf("another large one of the tenant: %v, want ErrBusy", err)
@@ -117,7 +116,7 @@ func TestLoad_IsBoundedForOneAndForAll(t *testing.T) {
 
 func TestLoad_OfMoreThanEverFitsIsRefused(t *testing.T) {
 	f := newFetcher()
-	l := NewLoader(Options{Fetcher: f, HeldBytes: 100_000})
+	l := New(Options{Fetcher: f, HeldBytes: 100_000}, AsIs)
 	hold := l.Hold("shop")
 	defer hold.Close()
 	var refused *artifact.RefusedError
@@ -142,7 +141,7 @@ func TestBudget_KeepsNothingOfThoseWhoHoldNothing(t *testing.T) {
 func TestLoad_RefusesHostileArchives(t *testing.T) {
 	f := newFetcher()
 	f.archives["sha256:bad"] = []byte("no archive")
-	l := NewLoader(Options{Fetcher: f})
+	l := New(Options{Fetcher: f}, AsIs)
 	hold := l.Hold("shop")
 	var refused *artifact.RefusedError
 	if _, err := hold.Load(t.Context(), Location{Digest: "sha256:bad"}); !errors.As(err, &refused) {

@@ -1,15 +1,13 @@
-package sources
+package load
 
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 
 	"github.com/stagewright/stagewright/internal/artifact"
-	"github.com/stagewright/stagewright/internal/jsonnet/bundle"
-	"github.com/stagewright/stagewright/internal/jsonnet/lru"
+	"github.com/stagewright/stagewright/internal/lru"
 )
 
 // ErrBusy is that of files that do not fit into memory now. Trying again later helps.
@@ -44,16 +42,23 @@ type Location struct {
 	Digest string
 }
 
-// Loader loads artifacts. It can be used concurrently.
-type Loader struct {
+// Loader loads artifacts, as F. It can be used concurrently.
+type Loader[F any] struct {
 	fetcher Fetcher
 	limits  artifact.Limits
+	form    func(artifact.Files) F
 	budget  *budget
-	kept    *lru.Cache[Location, bundle.Files]
+	kept    *lru.Cache[Location, loaded[F]]
 }
 
-// NewLoader returns a loader with an empty cache.
-func NewLoader(o Options) *Loader {
+type loaded[F any] struct {
+	files F
+	bytes int64
+}
+
+// New returns a loader with an empty cache. form makes what users want of the files, once for all of them; it may consume
+// the map. What it returns takes about as many bytes and is shared: nobody changes it.
+func New[F any](o Options, form func(artifact.Files) F) *Loader[F] {
 	if o.Limits == (artifact.Limits{}) {
 		o.Limits = artifact.DefaultLimits()
 	}
@@ -64,70 +69,71 @@ func NewLoader(o Options) *Loader {
 		o.CacheBytes = DefaultCacheBytes
 	}
 	o.Limits.InflatedBytes = min(o.Limits.InflatedBytes, o.HeldBytes/2)
-	return &Loader{
-		fetcher: o.Fetcher, limits: o.Limits,
+	return &Loader[F]{
+		fetcher: o.Fetcher, limits: o.Limits, form: form,
 		budget: newBudget(o.HeldBytes),
-		kept:   lru.New[Location, bundle.Files](o.CacheBytes),
+		kept:   lru.New[Location, loaded[F]](o.CacheBytes),
 	}
 }
 
+// AsIs is the form of those who want the files themselves.
+func AsIs(files artifact.Files) artifact.Files { return files }
+
 // Hold is what one run uses. Close it when done; the files must not be used after that.
-type Hold struct {
-	loader *Loader
+type Hold[F any] struct {
+	loader *Loader[F]
 	tenant string
 	bytes  int64
 }
 
 // Hold begins the use of sources on behalf of a tenant, which is a namespace.
-func (l *Loader) Hold(tenant string) *Hold { return &Hold{loader: l, tenant: tenant} }
+func (l *Loader[F]) Hold(tenant string) *Hold[F] { return &Hold[F]{loader: l, tenant: tenant} }
 
 // Close ends the use of everything that was loaded.
-func (h *Hold) Close() {
+func (h *Hold[F]) Close() {
 	h.loader.budget.release(h.tenant, h.bytes)
 	h.bytes = 0
 }
 
 // Load returns the files of an artifact. All that one Hold loads together may have as many bytes as one archive may inflate
 // to: more is an artifact.RefusedError. ErrBusy says that there is no room now.
-func (h *Hold) Load(ctx context.Context, at Location) (bundle.Files, error) {
+func (h *Hold[F]) Load(ctx context.Context, at Location) (F, error) {
+	var none F
 	l := h.loader
-	if files, ok := l.kept.Get(at); ok {
-		return files, h.take(files.Bytes())
+	if known, ok := l.kept.Get(at); ok {
+		return known.files, h.take(known.bytes)
 	}
 	archive, err := l.fetcher.Fetch(ctx, at.URL, at.Digest)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	// Nothing can be said of what is inside before it has been inflated, which therefore happens twice: the first time
 	// nothing is kept.
 	size, err := l.limits.Measure(bytes.NewReader(archive))
 	if err != nil {
-		return nil, err
+		return none, err
 	}
-	if err := h.take(size.Bytes + int64(size.Files)*fileBytes); err != nil {
-		return nil, err
+	needed := size.Bytes + int64(size.Files)*fileBytes
+	if err := h.take(needed); err != nil {
+		return none, err
 	}
 	unpacked, err := l.limits.Unpack(bytes.NewReader(archive))
 	if err != nil {
-		return nil, err
+		return none, err
 	}
-	files := make(bundle.Files, len(unpacked))
-	for path, content := range unpacked {
-		files[path] = bundle.File{Content: string(content), Sum: sha256.Sum256(content)}
-		delete(unpacked, path) // so that no more than one file is there twice
-	}
-	l.kept.Put(at, files, files.Bytes())
+	files := l.form(unpacked)
+	l.kept.Put(at, loaded[F]{files, needed}, needed)
 	return files, nil
 }
 
-// fileBytes is what a file takes besides its content.
-const fileBytes = bundle.FileOverhead
+// fileBytes is about what a file takes besides its content: its path and its entry.
+const fileBytes = 256
 
-func (h *Hold) take(bytes int64) error {
+func (h *Hold[F]) take(bytes int64) error {
 	l := h.loader
 	if h.bytes+bytes > l.limits.InflatedBytes {
 		return fmt.Errorf("unpacking artifact: %w", &artifact.RefusedError{
-			Why: fmt.Sprintf("all sources of one snippet together have more than %d bytes", l.limits.InflatedBytes),
+			Why: fmt.Sprintf("all that is used together has more than %d bytes", l.limits.InflatedBytes),
 		})
 	}
 	if !l.budget.take(h.tenant, bytes) {
@@ -138,4 +144,4 @@ func (h *Hold) take(bytes int64) error {
 }
 
 // Reserve counts bytes that the user of the files needs besides them.
-func (h *Hold) Reserve(bytes int64) error { return h.take(bytes) }
+func (h *Hold[F]) Reserve(bytes int64) error { return h.take(bytes) }
