@@ -4,6 +4,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 )
 
 // ID names an object, whatever the version of its API. It is comparable.
@@ -44,8 +46,37 @@ type Live struct {
 	ResourceVersion string
 	Generation      int64
 	Labels          map[string]string
-	Annotations     map[string]string
+	Annotations     map[string]string // only those of ours that say what is to become of the object
 	Deleting        bool
 	Finalizers      []string
 	Managed         []metav1.ManagedFieldsEntry // only those of our field manager
+}
+
+// Owner is the StageSet that the labels of the object name, if they name one.
+func (l Live) Owner() (types.NamespacedName, bool) {
+	owner := types.NamespacedName{
+		Namespace: l.Labels[stagesv1.NamespaceLabel], Name: l.Labels[stagesv1.NameLabel],
+	}
+	return owner, owner.Namespace != "" && owner.Name != ""
+}
+
+// Applied says whether our field manager has applied the object.
+func (l Live) Applied() bool {
+	for _, m := range l.Managed {
+		if m.Manager == stagesv1.FieldManager && m.Operation == metav1.ManagedFieldsOperationApply {
+			return true
+		}
+	}
+	return false
+}
+
+func (o Owner) is(other types.NamespacedName) bool {
+	return o.Namespace == other.Namespace && o.Name == other.Name
+}
+
+// Labels are those that objects of a stage carry.
+func (o Owner) Labels(stage string) map[string]string {
+	return map[string]string{
+		stagesv1.NameLabel: o.Name, stagesv1.NamespaceLabel: o.Namespace, stagesv1.StageLabel: stage,
+	}
 }

@@ -1,31 +1,230 @@
 package inventory
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 )
 
-// Store keeps inventories as StageInventory objects beside their StageSets.
-type Store struct{}
+const (
+	defaultShardCap = 5000
+	// attempts bounds how often a write starts again because somebody else wrote.
+	attempts = 5
+	// pageSize bounds the shards of one answer: with 900 KiB each, what an API server sends at a time.
+	pageSize = 20
+)
+
+// Store keeps inventories as StageInventory objects beside their StageSets. It can be used concurrently.
+type Store struct {
+	client client.Client
+	reader client.Reader
+	limits limits
+}
 
 // StoreOptions are what a Store is made of.
 type StoreOptions struct {
 	Client   client.Client // of the controller itself; Load reads past any cache
 	Reader   client.Reader // past the cache
-	ShardCap int           // most entries of a shard
+	ShardCap int           // most entries of a shard; zero is 5,000
 }
 
 // NewStore returns a store.
-func NewStore(o StoreOptions) *Store { panic("not yet") }
+func NewStore(o StoreOptions) *Store {
+	if o.ShardCap <= 0 {
+		o.ShardCap = defaultShardCap
+	}
+	return &Store{client: o.Client, reader: o.Reader, limits: limits{entries: o.ShardCap, bytes: shardBytes}}
+}
 
 // Load returns the inventories of a StageSet, sorted by position and name. Shards of another owner of the same name, by
-// UID, do not count.
-func (s *Store) Load(ctx context.Context, owner Owner) ([]Stage, error) { panic("not yet") }
+// UID, do not count. Shards that are being deleted do, until our finalizer is taken from them.
+func (s *Store) Load(ctx context.Context, owner Owner) ([]Stage, error) {
+	shards, err := s.list(ctx, owner, client.MatchingLabels{stagesv1.NameLabel: owner.Name})
+	if err != nil {
+		return nil, err
+	}
+	byName := map[string][]*stagesv1.StageInventory{}
+	for _, shard := range shards {
+		name := shard.Labels[stagesv1.StageLabel]
+		byName[name] = append(byName[name], shard)
+	}
+	stages := make([]Stage, 0, len(byName))
+	for name, shards := range byName {
+		entries := map[ID]Entry{}
+		stage := Stage{Name: name, Shards: len(shards), Position: int(shards[0].Spec.StagePosition)}
+		for _, shard := range shards {
+			for _, e := range readEntries(shard) {
+				if old, ok := entries[e.ID]; !ok || old.UID == "" {
+					entries[e.ID] = e
+				}
+			}
+		}
+		stage.Entries = sorted(entries)
+		stages = append(stages, stage)
+	}
+	slices.SortFunc(stages, func(a, b Stage) int {
+		return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(a.Name, b.Name))
+	})
+	return stages, nil
+}
 
 // Save makes the shards of a stage hold exactly its entries, and returns how many shards there are. Only those that
 // differ are written, and what is added is written before anything is taken away, so that wherever it stops no entry that
 // is both in the old and in the new set is missing. A stage without entries loses its shards.
 func (s *Store) Save(ctx context.Context, owner Owner, stage Stage) (shards int, err error) {
-	panic("not yet")
+	for range attempts {
+		shards, err = s.save(ctx, owner, stage)
+		if err == nil || !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err) {
+			return shards, err
+		}
+	}
+	return 0, err
+}
+
+// Forget gives up the whole inventory of a StageSet, whatever it holds: a forced end of its teardown, or the rest of one
+// that was deleted without a teardown. Objects stay as they are.
+func (s *Store) Forget(ctx context.Context, owner Owner) error {
+	shards, err := s.list(ctx, owner, client.MatchingLabels{stagesv1.NameLabel: owner.Name})
+	if err != nil {
+		return err
+	}
+	for _, shard := range shards {
+		if err := s.drop(ctx, shard, shard.Spec.Entries); err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) save(ctx context.Context, owner Owner, stage Stage) (int, error) {
+	current, err := s.list(ctx, owner,
+		client.MatchingLabels{stagesv1.NameLabel: owner.Name, stagesv1.StageLabel: stage.Name})
+	if err != nil {
+		return 0, err
+	}
+	count := 0
+	for _, w := range plan(owner, stage, current, s.limits) {
+		if len(w.entries) > 0 {
+			count++
+		}
+		if err := s.write(ctx, owner, stage, w); err != nil {
+			return 0, err
+		}
+	}
+	return count, nil
+}
+
+// write makes a shard what is planned; it does nothing where it is so already.
+func (s *Store) write(ctx context.Context, owner Owner, stage Stage, w shardPlan) error {
+	if w.shard == nil {
+		shard := &stagesv1.StageInventory{}
+		shard.Namespace, shard.Name = owner.Namespace, w.name
+		describe(shard, owner, stage)
+		shard.Spec.Entries = w.entries
+		err := s.client.Create(ctx, shard)
+		if apierrors.IsAlreadyExists(err) {
+			if repaired := s.repair(ctx, owner, stage, w.name); repaired != nil {
+				return repaired
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("creating inventory %s: %w", w.name, err)
+		}
+		return nil
+	}
+	if len(w.entries) == 0 {
+		return s.drop(ctx, w.shard, nil)
+	}
+	changed := w.shard.DeepCopy()
+	describe(changed, owner, stage)
+	changed.Spec.Entries = w.entries
+	if same(w.shard, changed) {
+		return nil
+	}
+	if err := s.client.Update(ctx, changed); err != nil { // with the resource version that was read
+		return fmt.Errorf("updating inventory %s: %w", w.shard.Name, err)
+	}
+	return nil
+}
+
+// repair gives a shard of ours back the labels by which it is found, so that the next attempt has its entries.
+func (s *Store) repair(ctx context.Context, owner Owner, stage Stage, name string) error {
+	shard := &stagesv1.StageInventory{}
+	if err := s.reader.Get(ctx, types.NamespacedName{Namespace: owner.Namespace, Name: name}, shard); err != nil {
+		return fmt.Errorf("reading inventory %s: %w", name, err)
+	}
+	if !ownedBy(shard, owner) {
+		return fmt.Errorf("creating inventory %s: an object of this name belongs to somebody else", name)
+	}
+	changed := shard.DeepCopy()
+	describe(changed, owner, stage)
+	if same(shard, changed) {
+		return nil // it came between listing and creating
+	}
+	if err := s.client.Update(ctx, changed); err != nil {
+		return fmt.Errorf("updating inventory %s: %w", name, err)
+	}
+	return nil
+}
+
+// drop empties a shard, takes our finalizer from it and deletes it.
+func (s *Store) drop(ctx context.Context, shard *stagesv1.StageInventory, entries []stagesv1.InventoryEntry) error {
+	changed := shard.DeepCopy()
+	changed.Spec.Entries = entries
+	changed.Finalizers = slices.DeleteFunc(changed.Finalizers, func(f string) bool { return f == stagesv1.InventoryFinalizer })
+	if !same(shard, changed) {
+		if err := s.client.Update(ctx, changed); err != nil {
+			return fmt.Errorf("updating inventory %s: %w", shard.Name, err)
+		}
+	}
+	if changed.DeletionTimestamp != nil {
+		return nil // without our finalizer it goes by itself
+	}
+	preconditions := client.Preconditions{UID: &changed.UID, ResourceVersion: &changed.ResourceVersion}
+	if err := s.client.Delete(ctx, changed, preconditions); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting inventory %s: %w", shard.Name, err)
+	}
+	return nil
+}
+
+// list returns the shards of an owner, sorted by name.
+func (s *Store) list(ctx context.Context, owner Owner, selector client.MatchingLabels) ([]*stagesv1.StageInventory, error) {
+	if owner.UID == "" || owner.Namespace == "" || owner.Name == "" {
+		return nil, errors.New("reading inventories: the owner has no namespace, name or UID")
+	}
+	var found []*stagesv1.StageInventory
+	var page stagesv1.StageInventoryList
+	for {
+		next := page.Continue
+		page = stagesv1.StageInventoryList{}
+		err := s.reader.List(ctx, &page, client.InNamespace(owner.Namespace), selector,
+			client.Limit(pageSize), client.Continue(next))
+		if err != nil {
+			return nil, fmt.Errorf("reading the inventories of %s/%s: %w", owner.Namespace, owner.Name, err)
+		}
+		for i := range page.Items {
+			if ownedBy(&page.Items[i], owner) {
+				found = append(found, &page.Items[i])
+			}
+		}
+		if page.Continue == "" {
+			break
+		}
+	}
+	slices.SortFunc(found, func(a, b *stagesv1.StageInventory) int { return cmp.Compare(a.Name, b.Name) })
+	return found, nil
+}
+
+func ownedBy(shard *stagesv1.StageInventory, owner Owner) bool {
+	controller := metav1.GetControllerOf(shard)
+	return controller != nil && controller.UID == owner.UID && controller.Name == owner.Name
 }

@@ -1,0 +1,46 @@
+package inventory
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// AheadInput is what is known before a stage is applied.
+type AheadInput struct {
+	Recorded []Entry          // of the stage
+	Rendered []Entry          // of the stage, without UID and fingerprint
+	Live     map[ID]Live      // of the objects that carry the labels of the owner
+	Intended map[ID]types.UID // objects that are going to be replaced, by the UID that they have now
+}
+
+// Ahead returns what has to be recorded before the first object of a stage is applied: the old entries and the new ones. An
+// object that will be created, because it was not found or is going to be replaced, loses the UID that was recorded: the new
+// one is not known yet, and an entry with the old one would disown what is created. See Decide for what an entry without a
+// UID allows.
+func Ahead(in AheadInput) []Entry {
+	entries := make(map[ID]Entry, len(in.Recorded)+len(in.Rendered))
+	for _, e := range in.Recorded {
+		entries[e.ID] = e
+	}
+	for _, e := range in.Rendered {
+		if old, ok := entries[e.ID]; ok {
+			e.UID, e.Fingerprint = old.UID, old.Fingerprint
+		}
+		live, found := in.Live[e.ID]
+		if intended, ok := in.Intended[e.ID]; !found || (ok && intended == live.UID) {
+			e.UID = ""
+		}
+		entries[e.ID] = e
+	}
+	return sorted(entries)
+}
+
+func sorted(entries map[ID]Entry) []Entry {
+	list := make([]Entry, 0, len(entries))
+	for _, e := range entries {
+		list = append(list, e)
+	}
+	slices.SortFunc(list, func(a, b Entry) int { return Compare(a.ID, b.ID) })
+	return list
+}
