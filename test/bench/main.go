@@ -17,6 +17,7 @@ import (
 	"github.com/stagewright/stagewright/internal/jsonnet/files"
 	"github.com/stagewright/stagewright/internal/render/server"
 	"github.com/stagewright/stagewright/internal/render/snippets"
+	"github.com/stagewright/stagewright/internal/serving"
 )
 
 // snippet is an example with a parameter that makes each request a new one.
@@ -189,7 +190,7 @@ func requests(ctx context.Context, o options, out io.Writer) error {
 	}
 	logger := slog.New(slog.DiscardHandler)
 	endpoint := server.Endpoint{Path: "jsonnet", Snippets: s.catalog, Evaluator: s.engine, CacheBytes: 64 << 20, Logger: logger}
-	listening, err := server.Listen(ctx, server.Options{
+	listening, err := serving.Listen(ctx, serving.Options{
 		Name: "bench", Address: "127.0.0.1:0", Handler: endpoint.Handler(), Logger: logger,
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -62,6 +64,17 @@ func load(kubeconfig, kubeconfigVariable string) (*Cluster, error) {
 		cluster.Namespace = context.Namespace
 	}
 	return cluster, nil
+}
+
+// Probe returns a function that asks the API server for its version, which everybody may know.
+func (c *Cluster) Probe() (func(context.Context) error, error) {
+	client, err := discovery.NewDiscoveryClientForConfig(rest.CopyConfig(c.Config))
+	if err != nil {
+		return nil, fmt.Errorf("making a client of the API server: %w", err)
+	}
+	return func(ctx context.Context) error {
+		return client.RESTClient().Get().AbsPath("/version").Do(ctx).Error()
+	}, nil
 }
 
 // PodNamespaceFile is where a pod finds its namespace.

@@ -47,6 +47,8 @@ type Options struct {
 	New    func(ctx context.Context) (Instance, error)
 	Probe  func(ctx context.Context) error // asks the API server something small
 	Synced func()                          // called when caches have been filled, for each manager; may be nil
+	Name   string                          // of what is supervised, in the log; operator by default
+	Works  string                          // says in a sentence what happens while Reconciling
 	Logger *slog.Logger
 	Timing Timing
 }
@@ -92,7 +94,10 @@ type Supervisor struct {
 // New returns a supervisor, which Run starts.
 func New(options Options) *Supervisor {
 	options.Timing = options.Timing.complete()
-	return &Supervisor{options: options, state: State{Status: Starting, Reason: "the operator has not been started yet", Since: time.Now()}}
+	if options.Name == "" {
+		options.Name = "operator"
+	}
+	return &Supervisor{options: options, state: State{Status: Starting, Reason: "the " + options.Name + " has not been started yet", Since: time.Now()}}
 }
 
 // State returns the reading of now.
@@ -113,7 +118,7 @@ func (s *Supervisor) set(status Status, reason string) {
 		if status == Unreachable || status == Failed {
 			level = slog.LevelWarn
 		}
-		s.options.Logger.Log(context.Background(), level, "operator", "status", string(status), "reason", reason)
+		s.options.Logger.Log(context.Background(), level, s.options.Name, "status", string(status), "reason", reason)
 	}
 	s.state.Status, s.state.Reason, s.state.Since = status, reason, time.Now()
 }
@@ -173,7 +178,7 @@ func (s *Supervisor) attempt(ctx context.Context) (err error) {
 	defer func() {
 		if crash := recover(); crash != nil {
 			err = fmt.Errorf("starting the manager: panic: %v", crash)
-			s.options.Logger.Error("the operator crashed", "error", err.Error(), "stack", string(debug.Stack()))
+			s.options.Logger.Error("the "+s.options.Name+" crashed", "error", err.Error(), "stack", string(debug.Stack()))
 		}
 	}()
 	if err := s.probe(ctx); err != nil {
@@ -255,7 +260,7 @@ func (w *watch) until(ctx context.Context, ended <-chan error) (over bool, err e
 func (w *watch) status() (Status, string) {
 	switch {
 	case w.elected == nil:
-		return Reconciling, "snippets are reconciled here"
+		return Reconciling, w.supervisor.options.Works
 	case w.synced == nil:
 		return Standby, "another replica holds the lease, or it is being taken"
 	default:

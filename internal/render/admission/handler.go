@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-logr/logr"
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -19,6 +18,7 @@ import (
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
 	"github.com/stagewright/stagewright/internal/jsonnet/eval/compile"
 	"github.com/stagewright/stagewright/internal/jsonnet/eval/std"
+	"github.com/stagewright/stagewright/internal/kube/webhookserve"
 )
 
 // Path is where the webhook is served.
@@ -49,8 +49,6 @@ const (
 const (
 	defaultPatience = 300 * time.Millisecond
 	defaultParse    = time.Second
-	// maxInFlight requests are read at a time; a request may have 7 MiB.
-	maxInFlight = 32
 	// maxProblems is how many are told at once.
 	maxProblems = 20
 )
@@ -68,21 +66,7 @@ func Handler(o Options) http.Handler {
 		_, err := compile.Compile(name, content, library)
 		return err
 	}}
-	hook := &admission.Webhook{
-		Handler:        v,
-		LogConstructor: func(logr.Logger, *admission.Request) logr.Logger { return logr.FromSlogHandler(o.Logger.Handler()) },
-	}
-	slots := make(chan struct{}, maxInFlight)
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+Path, func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
-			hook.ServeHTTP(w, r)
-		case <-r.Context().Done():
-		}
-	})
-	return mux
+	return webhookserve.Handler(Path, v, o.Logger)
 }
 
 // validator decides about one request at a time; it is used concurrently.

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"slices"
 	"strconv"
@@ -66,15 +65,15 @@ func defaultMaxConcurrent() int { return max(4*runtime.GOMAXPROCS(0), 16) }
 // validate returns everything that is wrong with the flags, each by its flag.
 func (c *config) validate() error {
 	return errors.Join(
-		oneOf("log-format", c.logFormat, "json", "text"),
-		oneOf("log-level", c.logLevel, "debug", "info", "warn", "error"),
+		flags.OneOf("log-format", c.logFormat, "json", "text"),
+		flags.OneOf("log-level", c.logLevel, "debug", "info", "warn", "error"),
 		endpointPath(c.endpoint),
 		c.jsonnet.validate("", ""),
 		c.management.validate("management-", "management-"),
-		notNegative("evaluation-timeout", c.limits.timeout),
-		notNegative("max-concurrent-evals", c.limits.maxConcurrent),
-		notNegative("max-stack", c.limits.maxStack),
-		notNegative("shutdown-delay", c.shutdownDelay),
+		flags.NotNegative("evaluation-timeout", c.limits.timeout),
+		flags.NotNegative("max-concurrent-evals", c.limits.maxConcurrent),
+		flags.NotNegative("max-stack", c.limits.maxStack),
+		flags.NotNegative("shutdown-delay", c.shutdownDelay),
 		notEmpty("snippet", c.snippets.files),
 		notEmpty("snippet-directory", c.snippets.directories),
 		notEmpty("library-path", c.snippets.libraries),
@@ -89,23 +88,9 @@ func (s serverConfig) validate(portPrefix, timeoutPrefix string) error {
 	}
 	return errors.Join(
 		portError,
-		notNegative(timeoutPrefix+"read-timeout", s.readTimeout),
-		notNegative(timeoutPrefix+"write-timeout", s.writeTimeout),
+		flags.NotNegative(timeoutPrefix+"read-timeout", s.readTimeout),
+		flags.NotNegative(timeoutPrefix+"write-timeout", s.writeTimeout),
 	)
-}
-
-func oneOf(flag, value string, allowed ...string) error {
-	if slices.Contains(allowed, value) {
-		return nil
-	}
-	return fmt.Errorf("--%s %q is none of %s", flag, value, strings.Join(allowed, ", "))
-}
-
-func notNegative[N int | int64 | time.Duration](flag string, value N) error {
-	if value >= 0 {
-		return nil
-	}
-	return fmt.Errorf("--%s %v is negative", flag, value)
 }
 
 // notEmpty refuses what an unset variable in a shell or a template leaves: an empty path would be the working directory.
@@ -127,7 +112,7 @@ func endpointPath(path string) error {
 const externalPrefix = "RENDERER_EXT_VAR_"
 
 // externals returns the external variables of the environment, and over them those of --ext-var.
-func externals(flags, environment []string) (map[string]string, error) {
+func externals(given, environment []string) (map[string]string, error) {
 	variables := map[string]string{}
 	for _, entry := range environment {
 		name, value, _ := strings.Cut(entry, "=")
@@ -135,7 +120,7 @@ func externals(flags, environment []string) (map[string]string, error) {
 			variables[name] = value
 		}
 	}
-	for i, entry := range flags {
+	for i, entry := range given {
 		name, value, ok := strings.Cut(entry, "=")
 		if !ok || name == "" { // what is there may be a secret
 			return nil, fmt.Errorf("--ext-var number %d is not of the form KEY=VALUE", i+1)
@@ -143,10 +128,4 @@ func externals(flags, environment []string) (map[string]string, error) {
 		variables[name] = value
 	}
 	return variables, nil
-}
-
-func (c *config) level() slog.Level {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(c.logLevel)) // validated
-	return level
 }

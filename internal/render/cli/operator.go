@@ -2,30 +2,25 @@ package cli
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/stagewright/stagewright/internal/artifact"
 	"github.com/stagewright/stagewright/internal/artifact/load"
 	"github.com/stagewright/stagewright/internal/jsonnet"
 	"github.com/stagewright/stagewright/internal/jsonnet/bundle"
-	"github.com/stagewright/stagewright/internal/kube/access"
 	"github.com/stagewright/stagewright/internal/kube/supervise"
-	"github.com/stagewright/stagewright/internal/kube/webhookcert"
+	"github.com/stagewright/stagewright/internal/kube/webhookserve"
 	"github.com/stagewright/stagewright/internal/objectstore"
 	"github.com/stagewright/stagewright/internal/obs"
 	"github.com/stagewright/stagewright/internal/render/admission"
@@ -33,6 +28,7 @@ import (
 	"github.com/stagewright/stagewright/internal/render/operator"
 	"github.com/stagewright/stagewright/internal/render/server"
 	"github.com/stagewright/stagewright/internal/render/storage"
+	"github.com/stagewright/stagewright/internal/serving"
 )
 
 // Of the servers that have no flags for it.
@@ -48,7 +44,7 @@ type shared struct {
 	memory      memoryPlan
 	variables   []string
 	observation observation
-	readiness   *server.Readiness
+	readiness   *serving.Readiness
 	logger      *slog.Logger
 }
 
@@ -61,7 +57,7 @@ type observation struct {
 
 // gitops is what operator mode adds to the process.
 type gitops struct {
-	servers    []*server.Server
+	servers    []*serving.Server
 	supervisor *supervise.Supervisor
 	background []func(ctx context.Context)
 	close      func() error // of the storage
@@ -71,7 +67,7 @@ type gitops struct {
 func (o *operatorConfig) assemble(ctx context.Context, s shared) (*gitops, error) {
 	g := &gitops{close: func() error { return nil }}
 	if err := g.assemble(ctx, o, s); err != nil {
-		return nil, errors.Join(err, g.closeServers(), g.close())
+		return nil, errors.Join(err, serving.CloseAll(g.servers...), g.close())
 	}
 	o.warn(s.logger)
 	return g, nil
@@ -90,10 +86,10 @@ func (g *gitops) assemble(ctx context.Context, o *operatorConfig, s shared) erro
 	if err != nil {
 		return err
 	}
-	for _, listen := range []func() (*server.Server, error){
-		func() (*server.Server, error) { return o.listenStorage(ctx, store, s) },
-		func() (*server.Server, error) { return o.listenMetrics(ctx, s) },
-		func() (*server.Server, error) { return g.listenWebhook(ctx, o, c, s) },
+	for _, listen := range []func() (*serving.Server, error){
+		func() (*serving.Server, error) { return o.listenStorage(ctx, store, s) },
+		func() (*serving.Server, error) { return o.listenMetrics(ctx, s) },
+		func() (*serving.Server, error) { return g.listenWebhook(ctx, o, c, s) },
 	} {
 		bound, err := listen()
 		if err != nil {
@@ -103,12 +99,13 @@ func (g *gitops) assemble(ctx context.Context, o *operatorConfig, s shared) erro
 			g.servers = append(g.servers, bound)
 		}
 	}
-	probe, err := c.probe()
+	probe, err := c.Probe()
 	if err != nil {
 		return err
 	}
 	g.supervisor = supervise.New(supervise.Options{
 		New: o.newManager(c, l, o.options(store, s)), Probe: probe, Synced: s.readiness.SetReady, Logger: s.logger,
+		Works: "snippets are reconciled here",
 	})
 	s.observation.metrics.Operator(
 		func() bool { return g.supervisor.State().Status == supervise.Reconciling },
@@ -221,7 +218,7 @@ func checkBucket(ctx context.Context, bucket *objectstore.Bucket, logger *slog.L
 
 // listenStorage binds the server of the artifacts. They are served below the path of the base URL, and without it, for
 // proxies that take it away.
-func (o *operatorConfig) listenStorage(ctx context.Context, store storage.Store, s shared) (*server.Server, error) {
+func (o *operatorConfig) listenStorage(ctx context.Context, store storage.Store, s shared) (*serving.Server, error) {
 	base, err := url.Parse(o.storage.baseURL)
 	if err != nil {
 		return nil, errors.New("--storage-base-url is not a URL") // validated
@@ -239,11 +236,11 @@ func (o *operatorConfig) listenStorage(ctx context.Context, store storage.Store,
 }
 
 // listenMetrics binds the server of the metrics, unless there is to be none.
-func (o *operatorConfig) listenMetrics(ctx context.Context, s shared) (*server.Server, error) {
+func (o *operatorConfig) listenMetrics(ctx context.Context, s shared) (*serving.Server, error) {
 	if o.observe.metricsAddress == "0" {
 		return nil, nil
 	}
-	bound, err := server.Listen(ctx, server.Options{
+	bound, err := serving.Listen(ctx, serving.Options{
 		Name: "metrics", Address: o.observe.metricsAddress, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, Logger: s.logger,
 		Handler: s.observation.metrics.Registry.Handler(ctrlmetrics.Registry),
 	})
@@ -254,78 +251,27 @@ func (o *operatorConfig) listenMetrics(ctx context.Context, s shared) (*server.S
 }
 
 // listenWebhook binds the webhook's server, if there is to be one. Every replica has it, whoever reconciles.
-func (g *gitops) listenWebhook(ctx context.Context, o *operatorConfig, c *cluster, s shared) (*server.Server, error) {
-	if !o.webhook.enabled {
+func (g *gitops) listenWebhook(ctx context.Context, o *operatorConfig, c *cluster, s shared) (*serving.Server, error) {
+	if !o.webhook.Enabled {
 		return nil, nil
-	}
-	certificate, err := g.certificate(o, c, s)
-	if err != nil {
-		return nil, err
 	}
 	handler := admission.Handler(admission.Options{
 		ExternalVariables: s.variables, NoCrossNamespaceRefs: o.noCrossNamespaceRefs,
 		Observe: s.observation.metrics.Admission, Logger: s.logger,
 	})
-	bound, err := server.Listen(ctx, server.Options{
-		Name: "webhook", Address: net.JoinHostPort("", strconv.Itoa(o.webhook.port)),
-		Handler:     s.observation.requests.Observe("webhook", handler),
-		TLS:         &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate},
-		ReadTimeout: readTimeout, WriteTimeout: writeTimeout, Logger: s.logger,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("binding the webhook server (--webhook-port): %w", err)
-	}
-	return bound, nil
-}
-
-type getCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error)
-
-// certificate prepares the webhook's certificate, which is renewed in the background.
-func (g *gitops) certificate(o *operatorConfig, c *cluster, s shared) (getCertificate, error) {
-	var run func(context.Context) error
-	var get getCertificate
-	if o.webhook.certMode == "self-signed" {
-		made, err := o.selfSigned(c, s)
-		if err != nil {
-			return nil, err
-		}
-		run, get = made.Start, made.GetCertificate
-	} else {
-		mounted, err := webhookcert.Mounted(o.webhook.certDir)
-		if err != nil {
-			return nil, fmt.Errorf("--webhook-cert-dir: %w", err)
-		}
-		run, get = mounted.Start, mounted.GetCertificate
-	}
-	g.background = append(g.background, func(ctx context.Context) {
-		if err := run(ctx); err != nil && ctx.Err() == nil {
-			s.observation.metrics.Certificate(false, err)
-			s.logger.Error("the webhook's certificate is not renewed any more", "error", err.Error())
-		}
-	})
-	return get, nil
-}
-
-func (o *operatorConfig) selfSigned(c *cluster, s shared) (*webhookcert.SelfSigned, error) {
-	given := o.webhook.serviceNamespace
+	given := o.webhook.ServiceNamespace
 	if given == "" {
 		given = o.leader.namespace
 	}
-	namespace, err := o.places(given, c.Namespace).Namespace()
-	if errors.Is(err, access.ErrNoNamespace) {
-		err = errors.New("the namespace of the webhook's Service is not known; set it, or POD_NAMESPACE")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("--webhook-service-namespace: %w", err)
-	}
-	uncached, err := client.New(c.Config, client.Options{Scheme: c.scheme})
-	if err != nil {
-		return nil, fmt.Errorf("making a client for the webhook's configuration: %w", err)
-	}
-	return webhookcert.NewSelfSigned(webhookcert.Options{
-		ServiceName: o.webhook.serviceName, ServiceNamespace: namespace, Validity: o.webhook.certValidity,
-		Configuration: o.webhook.configName, Client: uncached, Observe: s.observation.metrics.Certificate,
+	bound, renew, err := o.webhook.Listen(ctx, webhookserve.Serving{
+		Handler: s.observation.requests.Observe("webhook", handler), Cluster: c.Config, Places: o.places(given, c.Namespace),
+		Observe: s.observation.metrics.Certificate, Logger: s.logger,
 	})
+	if err != nil {
+		return nil, err
+	}
+	g.background = append(g.background, renew)
+	return bound, nil
 }
 
 // warn tells what is probably not meant, but may be right.
@@ -337,14 +283,6 @@ func (o *operatorConfig) warn(logger *slog.Logger) {
 	if o.s3.anonymous && o.storage.backend == "s3" {
 		logger.Warn("--s3-anonymous: requests to the object store are not signed; that is for tests and development")
 	}
-}
-
-func (g *gitops) closeServers() error {
-	errs := make([]error, 0, len(g.servers))
-	for _, s := range g.servers {
-		errs = append(errs, s.Close())
-	}
-	return errors.Join(errs...)
 }
 
 // state is what /operator answers.

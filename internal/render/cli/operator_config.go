@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"math"
-	"net"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -14,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/stagewright/stagewright/internal/flags"
+	"github.com/stagewright/stagewright/internal/kube/webhookserve"
 	"github.com/stagewright/stagewright/internal/objectstore"
 )
 
@@ -29,7 +29,7 @@ type operatorConfig struct {
 	publish publishConfig
 	storage storageConfig
 	s3      s3Config
-	webhook webhookConfig
+	webhook webhookserve.Config
 	leader  leaderConfig
 	observe observeConfig
 }
@@ -63,15 +63,6 @@ type s3Config struct {
 	useSSL                             bool
 }
 
-type webhookConfig struct {
-	enabled                       bool
-	certDir, certMode             string
-	certValidity                  time.Duration
-	port                          int
-	serviceName, serviceNamespace string
-	configName                    string
-}
-
 type leaderConfig struct {
 	enabled       bool
 	id, namespace string
@@ -101,14 +92,8 @@ func operatorDefaults() operatorConfig {
 			sweepInterval:  10 * time.Minute,
 			sweepMaxTmpAge: 30 * time.Minute,
 		},
-		s3: s3Config{useSSL: true},
-		webhook: webhookConfig{
-			certDir:      "/tmp/k8s-webhook-server/serving-certs",
-			certMode:     "certmgr",
-			certValidity: 365 * 24 * time.Hour,
-			port:         9443,
-			serviceName:  "renderer-webhook",
-		},
+		s3:      s3Config{useSSL: true},
+		webhook: webhookserve.Defaults(false, "renderer-webhook"),
 		leader:  leaderConfig{enabled: true, id: "renderer-operator"},
 		observe: observeConfig{metricsAddress: ":8083", sampleRatio: 1},
 	}
@@ -133,15 +118,15 @@ func (o *operatorConfig) resolve(environment []string) {
 // validate returns everything that is wrong with the flags, each by its flag.
 func (o *operatorConfig) validate() error {
 	problems := []error{
-		oneOf("readiness-requires-operator", o.readinessRequires, "once", "never"),
-		oneOf("storage-backend", o.storage.backend, "local", "s3"),
-		oneOf("webhook-cert-mode", o.webhook.certMode, "certmgr", "self-signed"),
+		flags.OneOf("readiness-requires-operator", o.readinessRequires, "once", "never"),
+		flags.OneOf("storage-backend", o.storage.backend, "local", "s3"),
+		o.webhook.Validate(),
 		o.storage.server.validate("storage-", "storage-"),
-		notNegative("artifact-gc-grace", o.publish.artifactGCGrace),
-		notNegative("max-artifact-bytes", o.publish.maxArtifactBytes),
-		notNegative("max-withdraw-wait", o.publish.maxWithdrawWait),
-		notNegative("storage-sweep-interval", o.storage.sweepInterval),
-		notNegative("storage-sweep-max-tmp-age", o.storage.sweepMaxTmpAge),
+		flags.NotNegative("artifact-gc-grace", o.publish.artifactGCGrace),
+		flags.NotNegative("max-artifact-bytes", o.publish.maxArtifactBytes),
+		flags.NotNegative("max-withdraw-wait", o.publish.maxWithdrawWait),
+		flags.NotNegative("storage-sweep-interval", o.storage.sweepInterval),
+		flags.NotNegative("storage-sweep-max-tmp-age", o.storage.sweepMaxTmpAge),
 		o.observe.validate(),
 	}
 	must := func(ok bool, format string, a ...any) {
@@ -153,9 +138,7 @@ func (o *operatorConfig) validate() error {
 	must(ok, "--rerender-rate %q is not of the form N/period with a period of sec, min or hour, such as 60/min", o.publish.rerenderRate)
 	must(o.publish.rerenderBurst > 0, "--rerender-burst has to be at least 1")
 	must(o.concurrent > 0, "--concurrent has to be at least 1")
-	must(o.webhook.port > 0 && o.webhook.port < 1<<16, "--webhook-port %d is not a port", o.webhook.port)
-	must(o.webhook.certValidity > 0, "--webhook-cert-validity has to be positive")
-	must(!o.webhook.enabled || o.enabled, "--enable-webhook needs --enable-gitops-integration")
+	must(!o.webhook.Enabled || o.enabled, "--enable-webhook needs --enable-gitops-integration")
 	if _, err := labels.Parse(o.labelSelector); err != nil {
 		must(false, "--label-selector %q is not a selector: %v", o.labelSelector, err)
 	}
@@ -169,11 +152,7 @@ func (o *operatorConfig) validate() error {
 		must(len(validation.IsDNS1123Label(namespace)) == 0,
 			"--watch-namespaces, or RENDERER_WATCH_NAMESPACES: %q is not the name of a namespace", namespace)
 	}
-	problems = append(problems, baseURL(o.storage.baseURL), o.validateBackend())
-	if o.webhook.enabled && o.webhook.certMode == "self-signed" {
-		must(o.webhook.configName != "", "--webhook-cert-mode=self-signed needs --webhook-validating-config-name")
-		must(o.webhook.serviceName != "", "--webhook-cert-mode=self-signed needs --webhook-service-name")
-	}
+	problems = append(problems, baseURL(o.storage.baseURL), o.validateBackend(), o.webhook.ValidateUse())
 	return errors.Join(problems...)
 }
 
@@ -197,28 +176,14 @@ func (o *operatorConfig) validateBackend() error {
 }
 
 func (o observeConfig) validate() error {
-	var problems []error
-	if math.IsNaN(o.sampleRatio) || o.sampleRatio < 0 || o.sampleRatio > 1 {
-		problems = append(problems, errors.New("--tracing-sample-ratio has to be from 0.0 to 1.0"))
-	}
+	problems := []error{flags.Ratio("tracing-sample-ratio", o.sampleRatio)}
 	if o.metricsAddress != "0" {
-		problems = append(problems, hostPort("metrics-bind-address", o.metricsAddress, "0 disables"))
+		problems = append(problems, flags.HostPort("metrics-bind-address", o.metricsAddress, "0 disables"))
 	}
 	if o.tracingEndpoint != "" {
-		problems = append(problems, hostPort("tracing-endpoint", o.tracingEndpoint, "without a scheme"))
+		problems = append(problems, flags.HostPort("tracing-endpoint", o.tracingEndpoint, "without a scheme"))
 	}
 	return errors.Join(problems...)
-}
-
-func hostPort(flag, value, hint string) error {
-	_, port, err := net.SplitHostPort(value)
-	if err == nil {
-		_, err = strconv.ParseUint(port, 10, 16)
-	}
-	if err != nil {
-		return fmt.Errorf("--%s %q is not of the form host:port (%s)", flag, value, hint)
-	}
-	return nil
 }
 
 // baseURL refuses what artifacts cannot be fetched from.
@@ -250,15 +215,7 @@ func (p publishConfig) perSecond() (float64, bool) {
 }
 
 // namespaces are those that are watched; none means all.
-func (c clusterConfig) namespaces() []string {
-	var names []string
-	for name := range strings.SplitSeq(c.watchNamespaces, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
-}
+func (c clusterConfig) namespaces() []string { return flags.List(c.watchNamespaces) }
 
 func (s s3Config) objectStore() objectstore.Config {
 	return objectstore.Config{

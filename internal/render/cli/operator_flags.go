@@ -2,6 +2,7 @@ package cli
 
 import (
 	"github.com/stagewright/stagewright/internal/flags"
+	"github.com/stagewright/stagewright/internal/kube/webhookserve"
 )
 
 const operatorNote = "active only with --enable-gitops-integration"
@@ -58,16 +59,11 @@ func (o *operatorConfig) s3Flags() flags.Group {
 }
 
 func (o *operatorConfig) webhookFlags() flags.Group {
-	return flags.Group{Title: "Webhook", Note: "active only with --enable-webhook", Flags: []flags.Flag{
-		{Name: "enable-webhook", Target: &o.webhook.enabled, Help: "start the validating admission webhook for JsonnetSnippet; needs a TLS cert and key in the cert directory, and --enable-gitops-integration"},
-		{Name: "webhook-cert-dir", Target: &o.webhook.certDir, Help: "directory holding tls.crt and tls.key"},
-		{Name: "webhook-cert-mode", Target: &o.webhook.certMode, Help: "certmgr: the cert is mounted from a Secret; self-signed: the operator generates a CA and serving cert in the pod and patches the caBundle of the ValidatingWebhookConfiguration"},
-		{Name: "webhook-cert-validity", Target: &o.webhook.certValidity, Help: "validity of the self-signed cert"},
-		{Name: "webhook-port", Target: &o.webhook.port, Help: "port of the webhook server"},
-		{Name: "webhook-service-name", Target: &o.webhook.serviceName, Help: "Service name used to build cert SANs in self-signed mode"},
-		{Name: "webhook-service-namespace", Target: &o.webhook.serviceNamespace, Help: "namespace of the webhook Service; empty falls back to --leader-election-namespace, then to the in-cluster namespace"},
-		{Name: "webhook-validating-config-name", Target: &o.webhook.configName, Help: "ValidatingWebhookConfiguration whose caBundle is patched; required in self-signed mode"},
-	}}
+	return o.webhook.Flags(webhookserve.Words{
+		Enable:    "start the validating admission webhook for JsonnetSnippet; needs a TLS cert and key in the cert directory, and --enable-gitops-integration",
+		Maker:     "operator",
+		Namespace: "--leader-election-namespace, then to the in-cluster namespace",
+	})
 }
 
 func (o *operatorConfig) leaderFlags() flags.Group {

@@ -24,6 +24,7 @@ import (
 	"github.com/stagewright/stagewright/internal/render/metrics"
 	"github.com/stagewright/stagewright/internal/render/server"
 	"github.com/stagewright/stagewright/internal/render/snippets"
+	"github.com/stagewright/stagewright/internal/serving"
 	"github.com/stagewright/stagewright/internal/version"
 )
 
@@ -56,7 +57,7 @@ func Run(ctx context.Context, args, env []string, _ io.Reader, stdout, stderr io
 	if err := errors.Join(c.validate(), err); err != nil {
 		return misuse(stderr, err)
 	}
-	logger := c.logger(stderr)
+	logger := obs.NewLogger(stderr, c.logFormat, c.logLevel)
 	r, err := c.assemble(ctx, variables, logger)
 	if err != nil {
 		return report(stderr, err)
@@ -81,20 +82,12 @@ func report(stderr io.Writer, err error) int {
 	return exitFailure
 }
 
-func (c *config) logger(w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: c.level()}
-	if c.logFormat == "text" {
-		return slog.New(slog.NewTextHandler(w, options))
-	}
-	return slog.New(slog.NewJSONHandler(w, options))
-}
-
 // renderer is the running program.
 type renderer struct {
-	jsonnet, management *server.Server
+	jsonnet, management *serving.Server
 	gitops              *gitops // nil without operator mode
 	tracing             *obs.Tracing
-	readiness           *server.Readiness
+	readiness           *serving.Readiness
 	waitsForOperator    bool // before it is ready
 	shutdownDelay       time.Duration
 	logger              *slog.Logger
@@ -111,7 +104,7 @@ func (c *config) assemble(ctx context.Context, variables map[string]string, logg
 		return nil, err
 	}
 	r := &renderer{
-		readiness: &server.Readiness{}, shutdownDelay: c.shutdownDelay, logger: logger,
+		readiness: &serving.Readiness{}, shutdownDelay: c.shutdownDelay, logger: logger,
 		waitsForOperator: c.operator.enabled && c.operator.readinessRequires == "once",
 		ballast:          make([]byte, memory.ballast),
 	}
@@ -147,12 +140,9 @@ func (c *config) assemble(ctx context.Context, variables map[string]string, logg
 
 // abandon closes what was bound before an error.
 func (r *renderer) abandon(err error) error {
-	errs := []error{err}
-	if r.jsonnet != nil {
-		errs = append(errs, r.jsonnet.Close())
-	}
+	errs := []error{err, serving.CloseAll(r.jsonnet)}
 	if r.gitops != nil {
-		errs = append(errs, r.gitops.closeServers(), r.gitops.close())
+		errs = append(errs, serving.CloseAll(r.gitops.servers...), r.gitops.close())
 	}
 	return errors.Join(errs...)
 }
@@ -236,8 +226,8 @@ func traceTo(logger *slog.Logger) func(jsonnet.TraceMessage) {
 
 func (s serverConfig) listen(
 	ctx context.Context, name, prefix string, handler http.Handler, logger *slog.Logger,
-) (*server.Server, error) {
-	bound, err := server.Listen(ctx, server.Options{
+) (*serving.Server, error) {
+	bound, err := serving.Listen(ctx, serving.Options{
 		Name: name, Address: net.JoinHostPort(strings.Trim(s.address, "[]"), s.port), Handler: handler,
 		ReadTimeout: s.readTimeout, WriteTimeout: s.writeTimeout, Logger: logger,
 	})

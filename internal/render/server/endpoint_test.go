@@ -27,6 +27,7 @@ import (
 	"github.com/stagewright/stagewright/internal/jsonnet/files"
 	"github.com/stagewright/stagewright/internal/render/server"
 	"github.com/stagewright/stagewright/internal/render/snippets"
+	"github.com/stagewright/stagewright/internal/serving"
 )
 
 // fixture is an endpoint on a real listener.
@@ -80,15 +81,15 @@ func serve(t *testing.T, contents map[string]string, options ...option) *fixture
 	endpoint := server.Endpoint{
 		Path: s.path, Snippets: catalog, Evaluator: s.evaluator, CacheBytes: 1 << 20, WriteTimeout: 10 * time.Second, Logger: logger,
 	}
-	f.address = listen(t, server.Options{
+	f.address = listen(t, serving.Options{
 		Name: "jsonnet", Address: "127.0.0.1:0", Handler: endpoint.Handler(), ReadTimeout: s.readTimeout, Logger: logger,
 	}).Address()
 	return f
 }
 
-func listen(t *testing.T, o server.Options) *server.Server {
+func listen(t *testing.T, o serving.Options) *serving.Server {
 	t.Helper()
-	s, err := server.Listen(t.Context(), o)
+	s, err := serving.Listen(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

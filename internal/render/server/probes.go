@@ -5,40 +5,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"sync/atomic"
 	"time"
+
+	"github.com/stagewright/stagewright/internal/serving"
 )
-
-// State is what the startup and readiness probes say.
-type State string
-
-// The states in the order a process goes through them.
-const (
-	Starting     State = "starting"
-	Ready        State = "ready"
-	ShuttingDown State = "shutting down"
-)
-
-// Readiness holds the process's State. Its zero value is Starting.
-type Readiness struct{ state atomic.Value }
-
-// Set changes the state.
-func (r *Readiness) Set(s State) { r.state.Store(s) }
-
-// SetReady makes a process that is starting ready. One that shuts down stays so.
-func (r *Readiness) SetReady() {
-	if !r.state.CompareAndSwap(nil, Ready) {
-		r.state.CompareAndSwap(Starting, Ready)
-	}
-}
-
-// State returns the state.
-func (r *Readiness) State() State {
-	if s, ok := r.state.Load().(State); ok {
-		return s
-	}
-	return Starting
-}
 
 // OperatorState is what /operator answers.
 type OperatorState struct {
@@ -50,7 +20,7 @@ type OperatorState struct {
 }
 
 // Probes returns the handler of the management server: /start, /ready and /live, and /operator unless operator is nil.
-func Probes(readiness *Readiness, operator func() OperatorState, logger *slog.Logger) http.Handler {
+func Probes(readiness *serving.Readiness, operator func() OperatorState, logger *slog.Logger) http.Handler {
 	served := "/start, /ready and /live"
 	if operator != nil {
 		served = "/start, /ready, /live and /operator"
@@ -66,7 +36,7 @@ func Probes(readiness *Readiness, operator func() OperatorState, logger *slog.Lo
 			writeStatus(w, r, http.StatusOK, "alive")
 		case "/start", "/ready":
 			state := readiness.State()
-			if state == Ready {
+			if state == serving.Ready {
 				writeStatus(w, r, http.StatusOK, string(state))
 			} else {
 				writeStatus(w, r, http.StatusServiceUnavailable, string(state))

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stagewright/stagewright/internal/render/server"
+	"github.com/stagewright/stagewright/internal/serving"
 )
 
 func (f *fixture) dial() net.Conn {
@@ -101,7 +102,7 @@ func TestWire_ClientsThatLeave(t *testing.T) {
 func TestServer_Drains(t *testing.T) {
 	release := make(chan struct{})
 	entered := make(chan struct{})
-	s, err := server.Listen(t.Context(), server.Options{
+	s, err := serving.Listen(t.Context(), serving.Options{
 		Name: "test", Address: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler),
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/slow" {
@@ -165,7 +166,7 @@ func TestServer_Drains(t *testing.T) {
 
 func TestServer_CutsOffWhatDoesNotEnd(t *testing.T) {
 	release, entered := make(chan struct{}), make(chan struct{})
-	s, err := server.Listen(t.Context(), server.Options{
+	s, err := serving.Listen(t.Context(), serving.Options{
 		Name: "test", Address: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler),
 		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { close(entered); <-release }),
 	})
@@ -184,8 +185,8 @@ func TestServer_CutsOffWhatDoesNotEnd(t *testing.T) {
 }
 
 func TestProbes(t *testing.T) {
-	var readiness server.Readiness
-	s := listen(t, server.Options{
+	var readiness serving.Readiness
+	s := listen(t, serving.Options{
 		Name: "management", Address: "127.0.0.1:0", Handler: server.Probes(&readiness, nil, slog.New(slog.DiscardHandler)),
 		Logger: slog.New(slog.DiscardHandler),
 	})
@@ -204,10 +205,10 @@ func TestProbes(t *testing.T) {
 	check("/live", 200, `{"status":"alive"}`)
 	check("/start", 503, `{"status":"starting"}`)
 	check("/ready", 503, `{"status":"starting"}`)
-	readiness.Set(server.Ready)
+	readiness.Set(serving.Ready)
 	check("/start", 200, `{"status":"ready"}`)
 	check("/ready", 200, `{"status":"ready"}`)
-	readiness.Set(server.ShuttingDown)
+	readiness.Set(serving.ShuttingDown)
 	check("/ready", 503, `{"status":"shutting down"}`)
 	check("/live", 200, `{"status":"alive"}`)
 	for path, status := range map[string]int{"/operator": 404, "/": 404, "/ready/": 404} {

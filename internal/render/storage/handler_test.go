@@ -20,8 +20,8 @@ import (
 	"github.com/fluxcd/pkg/http/fetch"
 
 	"github.com/stagewright/stagewright/internal/artifact"
-	"github.com/stagewright/stagewright/internal/render/server"
 	"github.com/stagewright/stagewright/internal/render/storage"
+	"github.com/stagewright/stagewright/internal/serving"
 )
 
 // serve listens as the program does.
@@ -29,7 +29,7 @@ func serve(t *testing.T, store storage.Opener) (string, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	s, err := server.Listen(t.Context(), server.Options{
+	s, err := serving.Listen(t.Context(), serving.Options{
 		Name: "storage", Address: "127.0.0.1:0", Handler: storage.Handler(store, logger), Logger: logger,
 	})
 	if err != nil {
