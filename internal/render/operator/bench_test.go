@@ -21,7 +21,7 @@ import (
 func BenchmarkSourceToArtifact(b *testing.B) {
 	r := newRig(b)
 	r.start(b)
-	repository := r.gitRepository(b, "app", r.archives.addFiles(b, main(`"start"`)))
+	repository := r.gitRepository(b, "app", r.archives.AddFiles(b, main(`"start"`)))
 	s := snippet("app", nil, fromGit("app", ""))
 	r.Create(b, s)
 	r.awaitRendered(b, s, "start")
@@ -38,7 +38,7 @@ func BenchmarkSourceToArtifact(b *testing.B) {
 	var took []time.Duration
 	b.ResetTimer()
 	for i := range b.N {
-		at := r.archives.addFiles(b, main(fmt.Sprintf(`{ revision: %d }`, i)))
+		at := r.archives.AddFiles(b, main(fmt.Sprintf(`{ revision: %d }`, i)))
 		began := time.Now()
 		r.announce(b, repository, at)
 		last = awaitOther(b, events, last, i == 0, r, s)

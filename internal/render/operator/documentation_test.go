@@ -94,7 +94,7 @@ func TestDocumentation_PastedRoleIsEnoughForEveryExample(t *testing.T) {
 		r.awaitNamespaceGone(t, tenants)
 	})
 	r.paste(t, shownRole(t))
-	r.gitRepository(t, "shop", r.archives.addFiles(t, texts{
+	r.gitRepository(t, "shop", r.archives.AddFiles(t, texts{
 		"deploy/main.jsonnet": `{ environment: std.extVar('environment') }`,
 	}))
 	files, err := filepath.Glob(filepath.Join(repository, "examples/operator/*.yaml"))

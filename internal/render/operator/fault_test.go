@@ -16,6 +16,7 @@ import (
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
 	"github.com/stagewright/stagewright/internal/artifact"
+	"github.com/stagewright/stagewright/internal/kube/kubetest"
 	"github.com/stagewright/stagewright/internal/kube/objectwatch"
 	"github.com/stagewright/stagewright/internal/kube/reconcile"
 )
@@ -91,7 +92,7 @@ func (r *rig) checkConsistent(ctx context.Context, key types.NamespacedName) err
 		return client.IgnoreNotFound(err)
 	}
 	if meta.IsStatusConditionTrue(s.Status.Conditions, "Ready") {
-		if _, err := artifact.NewFetcher(fastFetches()).Fetch(ctx, s.Status.ArtifactURL, s.Status.History[0].Digest); err != nil {
+		if _, err := artifact.NewFetcher(kubetest.FastFetches()).Fetch(ctx, s.Status.ArtifactURL, s.Status.History[0].Digest); err != nil {
 			return fmt.Errorf("what is Ready cannot be fetched: %w", err)
 		}
 	}

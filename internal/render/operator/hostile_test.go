@@ -25,6 +25,7 @@ import (
 	"github.com/stagewright/stagewright/internal/artifact"
 	"github.com/stagewright/stagewright/internal/jsonnet"
 	"github.com/stagewright/stagewright/internal/jsonnet/eval"
+	"github.com/stagewright/stagewright/internal/kube/kubetest"
 )
 
 // runaways are programs and archives that would end or block a process that trusts them.
@@ -84,10 +85,10 @@ func TestHostile_OneTenantDoesNotHoldUpAnother(t *testing.T) {
 	victim := r.NewNamespace(t)
 	r.tenantIn(t, victim)
 	r.start(t, victim)
-	drip := r.archives.addFiles(t, main("{}"))
+	drip := r.archives.AddFiles(t, main("{}"))
 	drip.URL = slowServer(t) + "/x.tar.gz"
-	r.gitRepository(t, "bomb", r.archives.add(bomb(t)))
-	r.gitRepository(t, "escaping", r.archives.add(escaping(t)))
+	r.gitRepository(t, "bomb", r.archives.Add(bomb(t)))
+	r.gitRepository(t, "escaping", r.archives.Add(escaping(t)))
 	r.gitRepository(t, "drip", drip)
 	for i := range 5 {
 		for name, text := range runaways() {
@@ -164,7 +165,7 @@ func TestFlux_UnpacksWhatIsPublished(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := announced.Status.Artifact
-		archive, err := artifact.NewFetcher(fastFetches()).Fetch(t.Context(), at.URL, at.Digest)
+		archive, err := artifact.NewFetcher(kubetest.FastFetches()).Fetch(t.Context(), at.URL, at.Digest)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +189,7 @@ func TestTenancy_NothingIsReadByTheOperatorsOwnIdentity(t *testing.T) {
 	r := newRig(t)
 	r.NewTenant(t, "powerless")
 	r.Create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "password"}, StringData: texts{"value": "hidden"}}, library("lib", main("{}")))
-	r.gitRepository(t, "app", r.archives.addFiles(t, main("{}")))
+	r.gitRepository(t, "app", r.archives.AddFiles(t, main("{}")))
 	r.start(t)
 	for name, c := range map[string]struct {
 		spec  func(*renderv1.JsonnetSnippetSpec)
@@ -206,7 +207,7 @@ func TestTenancy_NothingIsReadByTheOperatorsOwnIdentity(t *testing.T) {
 			t.Errorf("the message is %q, want %q in it", message, c.tried)
 		}
 	}
-	if n := r.archives.fetched.Load(); n != 0 {
+	if n := r.archives.Fetched.Load(); n != 0 {
 		t.Errorf("the source was fetched %d times for somebody who may not read it", n)
 	}
 	for _, call := range r.calls.made() {

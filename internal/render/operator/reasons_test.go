@@ -104,7 +104,7 @@ func situations() map[string]situation {
 		},
 		"a path that the source has not": {
 			reason: renderv1.ReasonInvalidSpec, says: "has no files in",
-			prepare: func(t *testing.T, r *rig) { r.gitRepository(t, "app", r.archives.addFiles(t, main("{}"))) },
+			prepare: func(t *testing.T, r *rig) { r.gitRepository(t, "app", r.archives.AddFiles(t, main("{}"))) },
 			snippet: with(func(spec *renderv1.JsonnetSnippetSpec) { git("app", "")(spec); spec.SourceRef.Path = "no" }),
 		},
 		"no account named": {
@@ -159,7 +159,7 @@ func situations() map[string]situation {
 		"an archive that is gone": {
 			reason: renderv1.ReasonSourceFetchFailed, says: "artifact not found",
 			prepare: func(t *testing.T, r *rig) {
-				at := r.archives.addFiles(t, main("{}"))
+				at := r.archives.AddFiles(t, main("{}"))
 				at.URL += "x"
 				r.gitRepository(t, "app", at)
 			},
@@ -168,7 +168,7 @@ func situations() map[string]situation {
 		"an archive with another digest": {
 			reason: renderv1.ReasonSourceFetchFailed, says: "digest mismatch",
 			prepare: func(t *testing.T, r *rig) {
-				at, other := r.archives.addFiles(t, main("{}")), r.archives.addFiles(t, main("[]"))
+				at, other := r.archives.AddFiles(t, main("{}")), r.archives.AddFiles(t, main("[]"))
 				at.Digest = other.Digest
 				r.gitRepository(t, "app", at)
 			},
@@ -176,7 +176,7 @@ func situations() map[string]situation {
 		},
 		"something that is no archive": {
 			reason: renderv1.ReasonSourceFetchFailed, says: "not a gzip archive",
-			prepare: func(t *testing.T, r *rig) { r.gitRepository(t, "app", r.archives.add([]byte("no archive"))) },
+			prepare: func(t *testing.T, r *rig) { r.gitRepository(t, "app", r.archives.Add([]byte("no archive"))) },
 			snippet: with(git("app", "")),
 		},
 		"no such library": {reason: renderv1.ReasonLibraryNotFound, says: "does not exist", snippet: with(uses("none"))},
@@ -208,7 +208,7 @@ func situations() map[string]situation {
 		"its own artifact": {
 			reason: renderv1.ReasonDependencyCycle, says: "/app uses",
 			prepare: func(t *testing.T, r *rig) {
-				at := r.archives.addFiles(t, main("{}"))
+				at := r.archives.AddFiles(t, main("{}"))
 				own := &sourcev1.ExternalArtifact{ObjectMeta: metav1.ObjectMeta{Name: "app"}}
 				r.Create(t, own)
 				own.Status.Artifact = at
@@ -368,7 +368,7 @@ func TestLibrary_SaysWhetherItCanBeUsed(t *testing.T) {
 			l := &renderv1.JsonnetLibrary{ObjectMeta: metav1.ObjectMeta{Name: "lib"}, Spec: c.library}
 			r.Create(t, l)
 			if c.source {
-				r.gitRepository(t, "lib", r.archives.addFiles(t, main("{}")))
+				r.gitRepository(t, "lib", r.archives.AddFiles(t, main("{}")))
 			}
 			r.awaitLibrary(t, l, c.reason)
 			kind := "Warning"

@@ -9,14 +9,12 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	fluxmeta "github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"github.com/go-logr/logr"
-	"github.com/opencontainers/go-digest"
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -49,7 +47,7 @@ type rig struct {
 	engine   *jsonnet.Engine
 	local    *storage.Local
 	served   *httptest.Server
-	archives *archives
+	archives *kubetest.Archives
 	calls    *calls
 	options  Options
 	selector labels.Selector // of start
@@ -72,7 +70,7 @@ func tenantRules() []rbacv1.PolicyRule {
 func newRig(t testing.TB, changes ...func(*Options)) *rig {
 	t.Helper()
 	e := kubetest.Start(t, renderv1.AddToScheme)
-	r := &rig{Env: e, archives: newArchives(t), calls: &calls{}}
+	r := &rig{Env: e, archives: kubetest.NewArchives(t), calls: &calls{}}
 	r.engine = newEngine(r.engineLimits())
 	local, err := storage.OpenLocal(t.TempDir())
 	if err != nil {
@@ -86,7 +84,7 @@ func newRig(t testing.TB, changes ...func(*Options)) *rig {
 	r.options = Options{
 		Evaluator: r.engine,
 		Tenants:   r.tenants(t),
-		Sources:   load.New(load.Options{Fetcher: artifact.NewFetcher(fastFetches())}, bundle.Of),
+		Sources:   load.New(load.Options{Fetcher: artifact.NewFetcher(kubetest.FastFetches())}, bundle.Of),
 		Spec:      SpecPolicy{NoCrossNamespaceRefs: true, DefaultServiceAccount: account},
 		Publish: Publishing{
 			Store: r.calls.store(local), BaseURL: r.served.URL, GCGrace: 5 * time.Minute, MaxWithdrawWait: time.Hour,
@@ -101,12 +99,6 @@ func newRig(t testing.TB, changes ...func(*Options)) *rig {
 
 func newEngine(limits jsonnet.Limits) *jsonnet.Engine {
 	return jsonnet.NewEngine(jsonnet.Config{Evaluator: eval.New(eval.Options{}), Limits: limits})
-}
-
-func fastFetches() artifact.FetchOptions {
-	o := artifact.DefaultFetchOptions()
-	o.Attempts, o.Delay = 2, time.Millisecond
-	return o
 }
 
 func (r *rig) tenants(t testing.TB) Tenants {
@@ -220,7 +212,7 @@ func fetchArtifact(ctx context.Context, at *fluxmeta.Artifact) (artifact.Files, 
 	if at == nil {
 		return nil, fmt.Errorf("no artifact is announced")
 	}
-	archive, err := artifact.NewFetcher(fastFetches()).Fetch(ctx, at.URL, at.Digest)
+	archive, err := artifact.NewFetcher(kubetest.FastFetches()).Fetch(ctx, at.URL, at.Digest)
 	if err != nil {
 		return nil, err
 	}
@@ -244,56 +236,6 @@ func (r *rig) awaitRendered(t testing.TB, s *renderv1.JsonnetSnippet, want strin
 		}
 		return nil
 	})
-}
-
-// archives serves archives of sources.
-type archives struct {
-	*httptest.Server
-	mu      sync.Mutex
-	kept    map[string][]byte
-	fetched atomic.Int64
-}
-
-func newArchives(t testing.TB) *archives {
-	a := &archives{kept: map[string][]byte{}}
-	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		a.mu.Lock()
-		archive, ok := a.kept[request.URL.Path]
-		a.mu.Unlock()
-		a.fetched.Add(1)
-		if !ok {
-			http.NotFound(w, request)
-			return
-		}
-		_, _ = w.Write(archive)
-	}))
-	t.Cleanup(a.Close)
-	return a
-}
-
-// add serves an archive and returns what a source announces it with.
-func (a *archives) add(archive []byte) *fluxmeta.Artifact {
-	sum := digest.FromBytes(archive)
-	path := "/" + sum.Encoded() + ".tar.gz"
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.kept[path] = archive
-	return &fluxmeta.Artifact{
-		Path: path[1:], URL: a.URL + path, Digest: sum.String(), Revision: "main@" + sum.String(), LastUpdateTime: metav1.Now(),
-	}
-}
-
-func (a *archives) addFiles(t testing.TB, files texts) *fluxmeta.Artifact {
-	t.Helper()
-	content := artifact.Files{}
-	for name, text := range files {
-		content[name] = []byte(text)
-	}
-	packed, err := artifact.DefaultLimits().Pack(content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a.add(packed.Archive)
 }
 
 // gitRepository makes a source; without an artifact, one that is not ready.

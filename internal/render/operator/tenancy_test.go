@@ -40,11 +40,11 @@ func TestCrossNamespace_NeedsTheOtherTenantsConsent(t *testing.T) {
 	r := newRig(t, crossNamespace)
 	other := r.neighbour(t)
 	r.start(t, other.Namespace)
-	other.gitRepository(t, "app", r.archives.addFiles(t, main(`"theirs"`)))
+	other.gitRepository(t, "app", r.archives.AddFiles(t, main(`"theirs"`)))
 	s := snippet("app", nil, fromGit("app", ""), func(s *renderv1.JsonnetSnippet) { s.Spec.SourceRef.Namespace = other.Namespace })
 	r.Create(t, s)
 	r.awaitReason(t, s, renderv1.ReasonAccessDenied)
-	if n := r.archives.fetched.Load(); n != 0 {
+	if n := r.archives.Fetched.Load(); n != 0 {
 		t.Errorf("the source was fetched %d times for somebody who may not read it", n)
 	}
 	r.grantFrom(t, other)
@@ -57,7 +57,7 @@ func TestCrossNamespace_IsLookedForWhereNothingIsWatched(t *testing.T) {
 	other := r.neighbour(t)
 	r.grantFrom(t, other)
 	r.start(t)
-	source := other.gitRepository(t, "app", r.archives.addFiles(t, main(`"one " + importstr "lib/a.txt"`)))
+	source := other.gitRepository(t, "app", r.archives.AddFiles(t, main(`"one " + importstr "lib/a.txt"`)))
 	lib := library("lib", texts{"a.txt": "two"})
 	other.Create(t, lib)
 	s := snippet("app", nil, fromGit("app", ""), func(s *renderv1.JsonnetSnippet) {
@@ -68,7 +68,7 @@ func TestCrossNamespace_IsLookedForWhereNothingIsWatched(t *testing.T) {
 	r.awaitRendered(t, s, "one two")
 	edit(t, r, lib, func(l *renderv1.JsonnetLibrary) { l.Spec.Files["a.txt"] = "changed" })
 	r.awaitRendered(t, s, "one changed")
-	other.announce(t, source, r.archives.addFiles(t, main(`"new " + importstr "lib/a.txt"`)))
+	other.announce(t, source, r.archives.AddFiles(t, main(`"new " + importstr "lib/a.txt"`)))
 	r.awaitRendered(t, s, "new changed")
 }
 
@@ -80,7 +80,7 @@ func TestCrossNamespace_ChainLeadsToANamespaceThatIsNotWatched(t *testing.T) {
 	r.start(t)
 	made := &sourcev1.ExternalArtifact{ObjectMeta: metav1.ObjectMeta{Name: "base"}}
 	other.Create(t, made)
-	made.Status.Artifact = r.archives.addFiles(t, main(`"theirs"`))
+	made.Status.Artifact = r.archives.AddFiles(t, main(`"theirs"`))
 	if err := r.Client.Status().Update(t.Context(), made); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestDefinition_ThatAppearsLaterIsWatchedWithoutARestart(t *testing.T) {
 	hidden := newHidden("gitrepositories")
 	r.calls.wrap = hidden.transport
 	r.start(t)
-	source := r.gitRepository(t, "app", r.archives.addFiles(t, main(`"one " + importstr "lib/a.txt"`)))
+	source := r.gitRepository(t, "app", r.archives.AddFiles(t, main(`"one " + importstr "lib/a.txt"`)))
 	lib := &renderv1.JsonnetLibrary{ObjectMeta: metav1.ObjectMeta{Name: "lib"}}
 	lib.Spec.SourceRef = &renderv1.SourceReference{Kind: "GitRepository", Name: "lib"}
 	files := library("files", texts{"a.txt": "text"})
@@ -123,11 +123,11 @@ func TestDefinition_ThatAppearsLaterIsWatchedWithoutARestart(t *testing.T) {
 	r.Create(t, s)
 	r.awaitReason(t, s, renderv1.ReasonSourceNotReady)
 
-	r.gitRepository(t, "lib", r.archives.addFiles(t, texts{"a.txt": "two"}))
+	r.gitRepository(t, "lib", r.archives.AddFiles(t, texts{"a.txt": "two"}))
 	hidden.reveal()
 	r.awaitLibrary(t, lib, renderv1.ReasonAccepted)
 	r.awaitRendered(t, s, "one two")
-	r.announce(t, source, r.archives.addFiles(t, main(`"new " + importstr "lib/a.txt"`)))
+	r.announce(t, source, r.archives.AddFiles(t, main(`"new " + importstr "lib/a.txt"`)))
 	r.awaitRendered(t, s, "new two")
 }
 

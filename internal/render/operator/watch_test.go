@@ -48,7 +48,7 @@ func TestChange_OfEachInput(t *testing.T) {
 	program := func(n int) texts {
 		return texts{"deploy/main.jsonnet": fmt.Sprintf(`function(c, s) ["source %d", import "lib/a.libsonnet", c, s]`, n)}
 	}
-	repository := r.gitRepository(t, "app", r.archives.addFiles(t, program(1)))
+	repository := r.gitRepository(t, "app", r.archives.AddFiles(t, program(1)))
 	s := snippet("app", nil, fromGit("app", "deploy"), func(s *renderv1.JsonnetSnippet) {
 		uses("lib")(&s.Spec)
 		s.Spec.TLAs = []renderv1.Variable{configVariable("c", "settings", "size"), secretVariable("s", "password", "value")}
@@ -62,7 +62,7 @@ func TestChange_OfEachInput(t *testing.T) {
 	r.awaitRendered(t, s, "config 2")
 	edit(t, r, password, func(p *corev1.Secret) { p.Data["value"] = []byte("secret 2") })
 	r.awaitRendered(t, s, "secret 2")
-	r.announce(t, repository, r.archives.addFiles(t, program(2)))
+	r.announce(t, repository, r.archives.AddFiles(t, program(2)))
 	r.awaitRendered(t, s, "source 2")
 	edit(t, r, s, func(s *renderv1.JsonnetSnippet) { s.Spec.TLAs[0] = renderv1.Variable{Name: "c", Value: new("spec 2")} })
 	r.awaitRendered(t, s, "spec 2")
@@ -78,7 +78,7 @@ func TestChange_WhatWasMissingAppears(t *testing.T) {
 	})
 	r.Create(t, s)
 	r.awaitReason(t, s, renderv1.ReasonSourceNotReady)
-	r.gitRepository(t, "app", r.archives.addFiles(t, main(`function(c) c + importstr "lib/a.txt"`)))
+	r.gitRepository(t, "app", r.archives.AddFiles(t, main(`function(c) c + importstr "lib/a.txt"`)))
 	r.awaitReason(t, s, renderv1.ReasonLibraryNotFound)
 	r.Create(t, library("lib", texts{"a.txt": "library"}))
 	r.awaitReason(t, s, renderv1.ReasonSourceNotReady)
@@ -127,7 +127,7 @@ func TestUnchanged_NothingIsEvaluatedOrWritten(t *testing.T) {
 	password := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "password"}, StringData: texts{"value": "secret"}}
 	r.Create(t, lib, settings, password)
 	files := texts{"app/main.jsonnet": `function(c, s) [import "lib/a.libsonnet", c, s]`}
-	repository := r.gitRepository(t, "app", r.archives.addFiles(t, files))
+	repository := r.gitRepository(t, "app", r.archives.AddFiles(t, files))
 	s := snippet("app", nil, fromGit("app", "app"), func(s *renderv1.JsonnetSnippet) {
 		uses("lib")(&s.Spec)
 		s.Spec.TLAs = []renderv1.Variable{configVariable("c", "settings", "size"), secretVariable("s", "password", "value")}
@@ -158,7 +158,7 @@ func TestUnchanged_NothingIsEvaluatedOrWritten(t *testing.T) {
 		}},
 		{"a commit beside the snippet's directory", func() {
 			files["README.md"] = "changed"
-			r.announce(t, repository, r.archives.addFiles(t, files))
+			r.announce(t, repository, r.archives.AddFiles(t, files))
 		}},
 		{"another manager", func() { stop(); r.start(t) }},
 	} {
@@ -181,7 +181,7 @@ func TestUnchanged_RestartEvaluatesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	stop := r.start(t)
-	r.gitRepository(t, "app", r.archives.addFiles(t, main(`{}`)))
+	r.gitRepository(t, "app", r.archives.AddFiles(t, main(`{}`)))
 	s := snippet("app", nil, fromGit("app", ""))
 	r.Create(t, s)
 	r.awaitReason(t, s, renderv1.ReasonSynced)
@@ -190,7 +190,7 @@ func TestUnchanged_RestartEvaluatesNothing(t *testing.T) {
 
 	r.engine = newEngine(r.engineLimits()) // as after a restart, with empty caches
 	r.options.Evaluator = r.engine
-	writes, fetched := r.calls.writes(), r.archives.fetched.Load()
+	writes, fetched := r.calls.writes(), r.archives.Fetched.Load()
 	r.start(t)
 	r.settle(t)
 	if n := r.engine.Counters().Evaluations; n != 0 {
@@ -199,7 +199,7 @@ func TestUnchanged_RestartEvaluatesNothing(t *testing.T) {
 	if n := r.calls.writes() - writes; n != 0 {
 		t.Errorf("%d writes", n)
 	}
-	if n := r.archives.fetched.Load() - fetched; n != 0 {
+	if n := r.archives.Fetched.Load() - fetched; n != 0 {
 		t.Errorf("%d fetches of an artifact that has not changed", n)
 	}
 }
