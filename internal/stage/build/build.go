@@ -2,23 +2,33 @@ package build
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
 
 	"github.com/fluxcd/pkg/apis/kustomize"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/stagewright/stagewright/internal/artifact"
+	"github.com/stagewright/stagewright/internal/lru"
 )
 
 // Input is all that objects are made from.
 type Input struct {
-	Files      artifact.Files
-	Path       string // directory in Files
-	Patches    []kustomize.Patch
-	Substitute map[string]string // values of ${variables}; nil leaves ${…} as it is
-	Secrets    []string          // values that errors must not show
-	// Namespace is what objects without one get, where their kind has namespaces; Namespaced tells of kinds that are not
-	// built in.
+	Files   artifact.Files
+	Path    string // directory in Files
+	Patches []kustomize.Patch
+	// Substitute has the values of ${variables}. nil leaves ${…} as it is; a map without entries fills in the defaults that
+	// are in the manifests, ${variable:=default}.
+	Substitute map[string]string
+	Secrets    []string // values that errors must not show
+	// Namespace is what objects without one get, where their kind has namespaces.
 	Namespace string
+	// Namespaced tells of kinds that are neither built into Kubernetes nor defined by the same manifests. Objects of kinds
+	// that it does not know either, or of any such kind where it is nil, stay as they are.
+	Namespaced func(kind schema.GroupKind) (namespaced, known bool)
 }
 
 // Options are what a Builder is made of.
@@ -29,19 +39,193 @@ type Options struct {
 	CacheBytes int64 // of objects that are kept by input; zero is 128 MiB, a negative number keeps none
 }
 
+// Defaults of Options.
+const (
+	defaultMaxObjects = 50_000
+	defaultMaxBytes   = 256 << 20
+	defaultConcurrent = 2
+	defaultCacheBytes = 128 << 20
+)
+
 // Builder builds. It can be used concurrently.
-type Builder struct{}
+type Builder struct {
+	limits limits
+	slots  chan struct{} // of those who use kustomize
+	lock   chan struct{} // of the one whose turn it is in kustomize's library, which has a lock of its own
+	kept   *lru.Cache[string, []*unstructured.Unstructured]
+
+	mu      sync.Mutex
+	flights map[string]*flight
+}
 
 // New returns a builder.
-func New(o Options) *Builder { panic("not yet") }
+func New(o Options) *Builder {
+	if o.MaxObjects == 0 {
+		o.MaxObjects = defaultMaxObjects
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = defaultMaxBytes
+	}
+	if o.Concurrent == 0 {
+		o.Concurrent = defaultConcurrent
+	}
+	if o.CacheBytes == 0 {
+		o.CacheBytes = defaultCacheBytes
+	}
+	return &Builder{
+		limits:  limits{objects: o.MaxObjects, bytes: o.MaxBytes},
+		slots:   make(chan struct{}, o.Concurrent),
+		lock:    make(chan struct{}, 1),
+		kept:    lru.New[string, []*unstructured.Unstructured](o.CacheBytes),
+		flights: map[string]*flight{},
+	}
+}
 
 // Build returns the objects in the order in which they are applied. They are shared with a cache: callers must not change
-// them. Errors are an *Error that says in which file, or come from the context.
+// them. Errors are an *Error that says in which file, or come from the context or from in.
 //
 // key, where it is not empty, identifies the input: equal keys mean equal inputs, and the result of one is used for all.
-func (b *Builder) Build(ctx context.Context, key string, in func(context.Context) (Input, error)) ([]*unstructured.Unstructured, error) {
-	panic("not yet")
+// in is called by whoever builds, with its own context.
+func (b *Builder) Build(
+	ctx context.Context, key string, in func(context.Context) (Input, error),
+) ([]*unstructured.Unstructured, error) {
+	if key == "" {
+		made, err := b.make(ctx, in)
+		return made.objects, err
+	}
+	for {
+		if objects, ok := b.kept.Get(key); ok {
+			return objects, nil
+		}
+		f, mine := b.board(key)
+		if mine {
+			return b.fly(ctx, key, f, in)
+		}
+		select {
+		case <-f.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		// What another one could not read, or had no time for, says nothing of this one: it tries itself.
+		if f.err == nil || errors.As(f.err, new(*Error)) {
+			return f.objects, f.err
+		}
+	}
 }
+
+// flight is a build that others wait for.
+type flight struct {
+	done    chan struct{} // closed when the rest is there
+	objects []*unstructured.Unstructured
+	err     error
+}
+
+// errUnfinished is that of a flight whose pilot is lost, by a panic.
+var errUnfinished = errors.New("the build did not end")
+
+func (b *Builder) board(key string) (f *flight, mine bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if f, ok := b.flights[key]; ok {
+		return f, false
+	}
+	f = &flight{done: make(chan struct{}), err: errUnfinished}
+	b.flights[key] = f
+	return f, true
+}
+
+func (b *Builder) fly(
+	ctx context.Context, key string, f *flight, in func(context.Context) (Input, error),
+) ([]*unstructured.Unstructured, error) {
+	defer func() {
+		b.mu.Lock()
+		delete(b.flights, key)
+		b.mu.Unlock()
+		close(f.done)
+	}()
+	made, err := b.make(ctx, in)
+	if err == nil && made.lasting {
+		b.kept.Put(key, made.objects, made.weight)
+	}
+	f.objects, f.err = made.objects, err
+	return f.objects, f.err
+}
+
+// result is what was made of an input.
+type result struct {
+	objects []*unstructured.Unstructured
+	weight  int64 // about what they take in memory
+	lasting bool  // the same input gives the same again
+}
+
+func (b *Builder) make(ctx context.Context, in func(context.Context) (Input, error)) (result, error) {
+	input, err := in(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	made, err := b.assemble(ctx, input)
+	var wrong *Error
+	if errors.As(err, &wrong) {
+		return result{}, wrong.without(input.Secrets)
+	}
+	return made, err
+}
+
+func (b *Builder) assemble(ctx context.Context, in Input) (result, error) {
+	directory, err := confined(in.Path)
+	if err != nil {
+		return result{}, &Error{Err: err}
+	}
+	c := &counter{limits: b.limits}
+	found, err := b.collect(ctx, in, directory, c)
+	if err != nil {
+		return result{}, err
+	}
+	if in.Substitute != nil {
+		if found, err = substitute(ctx, found, in.Substitute, c); err != nil {
+			return result{}, err
+		}
+	}
+	return settle(found, in, c)
+}
+
+// collect reads the objects as the files have them, patched.
+func (b *Builder) collect(ctx context.Context, in Input, directory string, c *counter) ([]object, error) {
+	layout, err := survey(in.Files, directory)
+	if err != nil {
+		return nil, err
+	}
+	if !layout.kustomized && len(layout.bases) == 0 && len(in.Patches) == 0 {
+		return readAll(ctx, in.Files, layout.manifests, c)
+	}
+	if err := acquire(ctx, b.slots); err != nil {
+		return nil, err
+	}
+	defer release(b.slots)
+	job, err := newKustomizeJob(ctx, in, directory, layout, c)
+	if err != nil || job == nil { // nil: there is nothing to patch
+		return nil, err
+	}
+	if err := acquire(ctx, b.lock); err != nil {
+		return nil, err
+	}
+	defer release(b.lock)
+	return job.run(c)
+}
+
+func acquire(ctx context.Context, slots chan struct{}) error {
+	select {
+	case slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func release(slots chan struct{}) { <-slots }
+
+// ErrEncrypted is that of a file which is encrypted. It is never applied as it is.
+var ErrEncrypted = errors.New("the file is encrypted with SOPS, and decryption is not configured; set spec.decryption")
 
 // Error says what is wrong with manifests. Trying again does not help.
 type Error struct {
@@ -49,5 +233,26 @@ type Error struct {
 	Err  error
 }
 
-func (e *Error) Error() string { panic("not yet") }
+func (e *Error) Error() string {
+	text := shorten(e.Err.Error())
+	if e.File == "" {
+		return text
+	}
+	return fmt.Sprintf("%s: %s", e.File, text)
+}
+
 func (e *Error) Unwrap() error { return e.Err }
+
+func wrong(file, format string, args ...any) error {
+	return &Error{File: file, Err: fmt.Errorf(format, args...)}
+}
+
+// shorten makes one line of what a library says, which may quote a whole file.
+func shorten(text string) string {
+	const most = 1000
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}

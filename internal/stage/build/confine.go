@@ -1,0 +1,407 @@
+package build
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+	kustypes "sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/stagewright/stagewright/internal/artifact"
+)
+
+// confiner copies what a kustomization reaches into a file system. kustomize fetches whatever looks like a URL or a
+// repository, also by running git, so every location of a kustomization is resolved here and written as a relative path
+// that begins with a dot, which it never takes for anything else.
+type confiner struct {
+	source   artifact.Files
+	target   *fileSystem
+	counter  *counter
+	costs    map[string]cost // of directories that are done
+	open     map[string]bool // directories that are being read
+	read     map[string]bool // files that were inspected
+	patches  []kustypes.Patch
+	rootFile string
+}
+
+// cost bounds a build before it begins: each directory counts as often as it is included.
+type cost struct {
+	directories int
+	bytes       int64
+}
+
+const (
+	maxDirectories    = 1_000
+	maxKustomizeBytes = 32 << 20 // kustomize needs some fifty times as much memory
+)
+
+func (c *cost) add(other cost) error {
+	c.directories += other.directories
+	c.bytes += other.bytes
+	switch {
+	case c.directories > maxDirectories:
+		return fmt.Errorf("kustomizations include more than %d directories, each counted as often as it is included",
+			maxDirectories)
+	case c.bytes > maxKustomizeBytes:
+		return fmt.Errorf("kustomizations include more than %d bytes, each file counted as often as it is included",
+			maxKustomizeBytes)
+	}
+	return nil
+}
+
+// root confines the kustomization of a directory, with further patches.
+func (c *confiner) root(directory string, patches []kustypes.Patch) error {
+	c.patches = patches
+	_, err := c.directory(directory)
+	return err
+}
+
+// directory confines the kustomization of a directory and all it includes.
+func (c *confiner) directory(directory string) (cost, error) {
+	if known, ok := c.costs[directory]; ok {
+		return known, nil
+	}
+	file, k, err := c.load(directory)
+	if err != nil {
+		return cost{}, err
+	}
+	if c.open[directory] {
+		return cost{}, wrong(file, "the kustomization includes itself")
+	}
+	if len(c.open) == 0 {
+		c.rootFile = path.Base(file)
+	}
+	c.open[directory] = true
+	defer delete(c.open, directory)
+	v := &visit{confiner: c, directory: directory, file: file, spent: cost{directories: 1}}
+	if err := v.all(k); err != nil {
+		var known *Error
+		if !errors.As(err, &known) {
+			err = &Error{File: file, Err: err}
+		}
+		return cost{}, err
+	}
+	if len(c.open) == 1 {
+		k.Patches = append(k.Patches, c.patches...)
+	}
+	if k.CheckEmpty() != nil { // which kustomize refuses, and here it is nothing to apply
+		k.BuildMetadata = []string{kustypes.OriginAnnotations}
+	}
+	text, err := yaml.Marshal(k)
+	if err != nil {
+		return cost{}, &Error{File: file, Err: err}
+	}
+	c.target.put(path.Join(artifactRoot, directory, konfig.DefaultKustomizationFileName()), text)
+	c.costs[directory] = v.spent
+	return v.spent, nil
+}
+
+// load reads the one kustomization of a directory.
+func (c *confiner) load(directory string) (string, *kustypes.Kustomization, error) {
+	file := ""
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		candidate := path.Join(directory, name)
+		if _, ok := c.source[candidate]; !ok {
+			continue
+		}
+		if file != "" {
+			return "", nil, wrong(candidate, "the directory has another kustomization, %s", path.Base(file))
+		}
+		file = candidate
+	}
+	if file == "" {
+		return "", nil, wrong("", "the directory %q has no kustomization", directory)
+	}
+	content := c.source[file]
+	if err := c.inspect(content); err != nil {
+		return "", nil, &Error{File: file, Err: err}
+	}
+	var k kustypes.Kustomization
+	if err := k.Unmarshal(content); err != nil {
+		return "", nil, &Error{File: file, Err: err}
+	}
+	k.FixKustomization()
+	return file, &k, nil
+}
+
+// inspect refuses YAML that no reader should get: too deep, too much by aliases, encrypted.
+func (c *confiner) inspect(content []byte) error {
+	return eachYAML(content, c.counter, func(value any, line int) error {
+		if isEncrypted(value) {
+			return &lineError{line, ErrEncrypted}
+		}
+		return nil
+	})
+}
+
+// visit is the work on one kustomization.
+type visit struct {
+	*confiner
+	directory string
+	file      string
+	spent     cost
+}
+
+// all rewrites every location that a kustomization has.
+func (v *visit) all(k *kustypes.Kustomization) error {
+	if len(k.HelmCharts) > 0 || k.HelmGlobals != nil {
+		return errors.New("helmCharts are not supported: they run a program; render the chart before it is published")
+	}
+	steps := []func(*kustypes.Kustomization) error{
+		v.resources, v.components, v.settings, v.patchFiles, v.generators, v.plugins,
+	}
+	for _, step := range steps {
+		if err := step(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *visit) resources(k *kustypes.Kustomization) error {
+	for i, location := range k.Resources {
+		resolved, err := v.resolve("resources", location)
+		if err != nil {
+			return err
+		}
+		if _, isFile := v.source[resolved]; isFile {
+			k.Resources[i], err = v.copyYAML("resources", location)
+		} else {
+			k.Resources[i], err = v.include("resources", location)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *visit) components(k *kustypes.Kustomization) (err error) {
+	for i, location := range k.Components {
+		if k.Components[i], err = v.include("components", location); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settings are files that tell kustomize about kinds.
+func (v *visit) settings(k *kustypes.Kustomization) (err error) {
+	for i, location := range k.Crds {
+		if k.Crds[i], err = v.copyYAML("crds", location); err != nil {
+			return err
+		}
+	}
+	for i, location := range k.Configurations {
+		if k.Configurations[i], err = v.copyYAML("configurations", location); err != nil {
+			return err
+		}
+	}
+	if location, ok := k.OpenAPI["path"]; ok {
+		if k.OpenAPI["path"], err = v.copyYAML("openapi", location); err != nil {
+			return err
+		}
+	}
+	for i, r := range k.Replacements {
+		if r.Path == "" {
+			continue
+		}
+		if k.Replacements[i].Path, err = v.copyYAML("replacements", r.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *visit) patchFiles(k *kustypes.Kustomization) (err error) {
+	for _, list := range [][]kustypes.Patch{k.Patches, k.PatchesJson6902} {
+		for i, p := range list {
+			if p.Path != "" {
+				list[i].Path, err = v.copyYAML("patches", p.Path)
+			} else {
+				err = v.inspect([]byte(p.Patch))
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for i, p := range k.PatchesStrategicMerge {
+		text := string(p)
+		if strings.ContainsAny(text, "\n{") && !looksRemote(text) { // the patch itself
+			if err := v.inspect([]byte(text)); err != nil {
+				return err
+			}
+			continue
+		}
+		located, err := v.copyYAML("patchesStrategicMerge", text)
+		if err != nil {
+			return err
+		}
+		k.PatchesStrategicMerge[i] = kustypes.PatchStrategicMerge(located)
+	}
+	return nil
+}
+
+func (v *visit) generators(k *kustypes.Kustomization) error {
+	for i := range k.ConfigMapGenerator {
+		if err := v.sources("configMapGenerator", &k.ConfigMapGenerator[i].KvPairSources); err != nil {
+			return err
+		}
+	}
+	for i := range k.SecretGenerator {
+		if err := v.sources("secretGenerator", &k.SecretGenerator[i].KvPairSources); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *visit) sources(field string, s *kustypes.KvPairSources) (err error) {
+	for i, location := range s.EnvSources {
+		if s.EnvSources[i], err = v.copyData(field, location); err != nil {
+			return err
+		}
+	}
+	if s.EnvSource != "" {
+		if s.EnvSource, err = v.copyData(field, s.EnvSource); err != nil {
+			return err
+		}
+	}
+	for i, source := range s.FileSources {
+		key, location, hasKey := strings.Cut(source, "=")
+		if !hasKey {
+			key, location = path.Base(source), source
+		}
+		located, err := v.copyData(field, location)
+		if err != nil {
+			return err
+		}
+		s.FileSources[i] = key + "=" + located
+	}
+	return nil
+}
+
+// resolve is the path in the artifact that a location means.
+func (v *visit) resolve(field, location string) (string, error) {
+	switch {
+	case location == "":
+		return "", fmt.Errorf("%s has an empty path", field)
+	case looksRemote(location):
+		return "", fmt.Errorf("%s: %q is remote, and only files of the artifact can be used; publish it with them", field, location)
+	case path.IsAbs(location):
+		return "", fmt.Errorf("%s: %q is an absolute path; use one that is relative to the kustomization", field, location)
+	}
+	resolved := path.Join(v.directory, location)
+	if resolved == ".." || strings.HasPrefix(resolved, "../") {
+		return "", fmt.Errorf("%s: %q leads out of the artifact", field, location)
+	}
+	return resolved, nil
+}
+
+// looksRemote says whether kustomize would take a location for a URL or a repository. It decides what an error says;
+// what is safe does not depend on it, because no other location is passed on as it is.
+func looksRemote(location string) bool {
+	lower := strings.ToLower(location)
+	return strings.Contains(lower, "://") || slices.ContainsFunc(
+		[]string{"http:", "https:", "git::", "git@", "gh:", "github.com/", "github.com:"},
+		func(prefix string) bool { return strings.HasPrefix(lower, prefix) })
+}
+
+// include confines a directory that is part of this one.
+func (v *visit) include(field, location string) (string, error) {
+	resolved, err := v.resolve(field, location)
+	if err != nil {
+		return "", err
+	}
+	if !hasDirectory(v.source, resolved) {
+		return "", fmt.Errorf("%s: the artifact has no file or directory %q", field, resolved)
+	}
+	inner, err := v.confiner.directory(resolved)
+	if err != nil {
+		return "", err
+	}
+	return local(location), v.spent.add(inner)
+}
+
+func hasDirectory(files artifact.Files, directory string) bool {
+	for file := range files {
+		if isBelow(file, directory) {
+			return true
+		}
+	}
+	return false
+}
+
+// copyYAML brings a file that kustomize parses.
+func (v *visit) copyYAML(field, location string) (string, error) {
+	resolved, err := v.copy(field, location)
+	if err != nil {
+		return "", err
+	}
+	if !v.read[resolved] {
+		if err := v.inspect(v.source[resolved]); err != nil {
+			return "", &Error{File: resolved, Err: err}
+		}
+		v.read[resolved] = true
+	}
+	return local(location), nil
+}
+
+// copyData brings a file whose content becomes a value.
+func (v *visit) copyData(field, location string) (string, error) {
+	resolved, err := v.copy(field, location)
+	if err != nil {
+		return "", err
+	}
+	if isEncryptedData(v.source[resolved]) {
+		return "", &Error{File: resolved, Err: ErrEncrypted}
+	}
+	return local(location), nil
+}
+
+// copy brings a file as it is. A kustomization is never brought so.
+func (v *visit) copy(field, location string) (string, error) {
+	resolved, err := v.resolve(field, location)
+	if err != nil {
+		return "", err
+	}
+	content, ok := v.source[resolved]
+	if !ok {
+		return "", fmt.Errorf("%s: the artifact has no file %q", field, resolved)
+	}
+	if isKustomization(path.Base(resolved)) {
+		return "", fmt.Errorf("%s: %q is a kustomization; name its directory instead", field, resolved)
+	}
+	v.target.put(path.Join(artifactRoot, resolved), content)
+	return resolved, v.spent.add(cost{bytes: int64(len(content))})
+}
+
+// local writes a location so that it is taken for nothing but a path.
+func local(location string) string {
+	clean := path.Clean(location)
+	if clean == ".." || strings.HasPrefix(clean, "../") {
+		return clean
+	}
+	return "./" + clean
+}
+
+// isEncryptedData looks for what SOPS adds to files of any form.
+func isEncryptedData(content []byte) bool {
+	if bytes.Contains(content, []byte("sops_mac=")) || bytes.Contains(content, []byte("\n[sops]")) {
+		return true
+	}
+	if !bytes.Contains(content, []byte("sops")) {
+		return false
+	}
+	var top map[string]any
+	if yaml.Unmarshal(content, &top) != nil {
+		return false
+	}
+	return isEncrypted(top)
+}
