@@ -64,8 +64,9 @@ func refused(status metav1.Status) bool {
 	case http.StatusForbidden: // by admission; a quota or an account that is to come can let it pass later
 		return !strings.Contains(status.Message, "exceeded quota") &&
 			!strings.Contains(status.Message, "error looking up service account")
-	default: // the API server cannot set the object's fields at all: no schema has them
-		return strings.Contains(status.Message, "failed to create typed patch object")
+	default: // the API server cannot read the object as one of its kind: a field is unknown or of another type
+		return strings.Contains(status.Message, "failed to create typed patch object") ||
+			strings.Contains(status.Message, "failed to convert new object")
 	}
 }
 

@@ -67,6 +67,7 @@ type site struct {
 	others   []types.NamespacedName // StageSets that exist beside this
 	intended map[inventory.ID]types.UID
 	most     int
+	secrets  []string
 }
 
 func newSite(t testing.TB) *site {
@@ -137,13 +138,7 @@ func (s *site) try(t testing.TB, objects ...*unstructured.Unstructured) (apply.R
 	}) {
 		s.recorded[e.ID] = e
 	}
-	result, err := s.applier.Apply(t.Context(), apply.Job{
-		Cluster: s.cluster, Owner: s.owner, Stage: s.stage, Objects: objects, Recorded: s.recorded, Live: live,
-		Policy: s.policy, Adopt: s.adopt, Intended: s.intended, Most: s.most,
-		Exists: func(_ context.Context, name types.NamespacedName) (bool, error) {
-			return slices.Contains(s.others, name), nil
-		},
-	})
+	result, err := s.applier.Apply(t.Context(), s.job(live, objects...))
 	for _, outcome := range result.Outcomes {
 		switch outcome.Change {
 		case apply.Recreate, apply.Blocked:
@@ -156,6 +151,22 @@ func (s *site) try(t testing.TB, objects ...*unstructured.Unstructured) (apply.R
 		s.intended[e.ID] = e.UID
 	}
 	return result, err
+}
+
+// job is a job with what the site knows.
+func (s *site) job(live map[inventory.ID]inventory.Live, objects ...*unstructured.Unstructured) apply.Job {
+	return apply.Job{
+		Cluster: s.cluster, Owner: s.owner, Stage: s.stage, Objects: objects, Recorded: s.recorded, Live: live,
+		Policy: s.policy, Adopt: s.adopt, Intended: s.intended, Most: s.most, Secrets: s.secrets,
+		Exists: s.exists(),
+	}
+}
+
+// exists knows the StageSets beside the site, and more.
+func (s *site) exists(more ...string) func(context.Context, types.NamespacedName) (bool, error) {
+	return func(_ context.Context, name types.NamespacedName) (bool, error) {
+		return slices.Contains(s.others, name) || slices.Contains(more, name.Name), nil
+	}
 }
 
 func (s *site) apply(t testing.TB, objects ...*unstructured.Unstructured) apply.Result {
