@@ -62,7 +62,7 @@ func Handler(o Options) http.Handler {
 		o.Timing.Parse = defaultParse
 	}
 	library := std.Library()
-	v := &validator{options: o, turns: newTurns(max(runtime.GOMAXPROCS(0), 2)), parse: func(name, content string) error {
+	v := &validator{options: o, turns: webhookserve.NewTurns(max(runtime.GOMAXPROCS(0), 2)), parse: func(name, content string) error {
 		_, err := compile.Compile(name, content, library)
 		return err
 	}}
@@ -72,7 +72,7 @@ func Handler(o Options) http.Handler {
 // validator decides about one request at a time; it is used concurrently.
 type validator struct {
 	options Options
-	turns   *turns
+	turns   *webhookserve.Turns
 	parse   func(name, content string) error
 }
 
@@ -131,7 +131,7 @@ func (v *validator) parseAll(ctx context.Context, snippet *renderv1.JsonnetSnipp
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	giveUp, err := v.turns.take(ctx, snippet.Namespace, v.options.Timing.Patience)
+	giveUp, err := v.turns.Take(ctx, snippet.Namespace, v.options.Timing.Patience)
 	if err != nil {
 		return nil, err
 	}

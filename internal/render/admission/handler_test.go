@@ -2,7 +2,6 @@ package admission
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -19,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
+	"github.com/stagewright/stagewright/internal/kube/webhookserve"
 )
 
 func files(names ...string) map[string]string {
@@ -142,7 +142,7 @@ func TestHandler_NeverLocksAnObject(t *testing.T) {
 func TestHandler_HostileSourcesKeepNobodyWaiting(t *testing.T) {
 	release := make(chan struct{})
 	parsing := make(chan struct{}, 100)
-	v := &validator{turns: newTurns(2), options: Options{Timing: Timing{Patience: 10 * time.Millisecond, Parse: 20 * time.Millisecond}}}
+	v := &validator{turns: webhookserve.NewTurns(2), options: Options{Timing: Timing{Patience: 10 * time.Millisecond, Parse: 20 * time.Millisecond}}}
 	v.parse = func(_, content string) error {
 		if content == "hang" {
 			parsing <- struct{}{}
@@ -183,37 +183,13 @@ func TestHandler_HostileSourcesKeepNobodyWaiting(t *testing.T) {
 	}
 	close(release)
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		v.turns.mu.Lock()
-		left := len(v.turns.namespaces)
-		v.turns.mu.Unlock()
+		left := v.turns.Namespaces()
 		if left == 0 {
 			break
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("%d turns are never given back", left)
 		}
-	}
-}
-
-func TestTurns_AllOfThemTogetherAreFew(t *testing.T) {
-	turns := newTurns(2)
-	ctx, patience := context.Background(), time.Millisecond
-	first, err := turns.take(ctx, "a", patience)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := turns.take(ctx, "a", patience); err == nil {
-		t.Error("a namespace has two turns")
-	}
-	if _, err := turns.take(ctx, "b", patience); err != nil {
-		t.Error(err)
-	}
-	if _, err := turns.take(ctx, "c", patience); err == nil {
-		t.Error("three turns at a time")
-	}
-	first()
-	if _, err := turns.take(ctx, "c", patience); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -1,4 +1,4 @@
-package admission
+package webhookserve
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// turns shares parsing between namespaces: each has one turn at a time, and all together have a few.
-type turns struct {
+// Turns shares work between namespaces: each has one turn at a time, and all together have a few.
+type Turns struct {
 	all chan struct{}
 
 	mu         sync.Mutex
@@ -21,14 +21,16 @@ type turn struct {
 	users int           // who has it or waits for it
 }
 
-func newTurns(n int) *turns {
-	return &turns{all: make(chan struct{}, n), namespaces: map[string]*turn{}}
+// NewTurns returns turns of which n are taken at a time.
+func NewTurns(n int) *Turns {
+	return &Turns{all: make(chan struct{}, n), namespaces: map[string]*turn{}}
 }
 
-var errBusy = errors.New("other objects are parsed now")
+// ErrBusy says that there was no turn in time.
+var ErrBusy = errors.New("other objects are parsed now")
 
-// take waits for a turn, but not for long. The function that it returns gives the turn back.
-func (t *turns) take(ctx context.Context, namespace string, patience time.Duration) (giveBack func(), err error) {
+// Take waits for a turn, but not for long. The function that it returns gives the turn back.
+func (t *Turns) Take(ctx context.Context, namespace string, patience time.Duration) (giveBack func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	own := t.join(namespace)
@@ -36,14 +38,14 @@ func (t *turns) take(ctx context.Context, namespace string, patience time.Durati
 	case own.held <- struct{}{}:
 	case <-ctx.Done():
 		t.leave(namespace, own)
-		return nil, errBusy
+		return nil, ErrBusy
 	}
 	select {
 	case t.all <- struct{}{}:
 	case <-ctx.Done():
 		<-own.held
 		t.leave(namespace, own)
-		return nil, errBusy
+		return nil, ErrBusy
 	}
 	return func() {
 		<-t.all
@@ -52,7 +54,7 @@ func (t *turns) take(ctx context.Context, namespace string, patience time.Durati
 	}, nil
 }
 
-func (t *turns) join(namespace string) *turn {
+func (t *Turns) join(namespace string) *turn {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	own, ok := t.namespaces[namespace]
@@ -64,10 +66,17 @@ func (t *turns) join(namespace string) *turn {
 	return own
 }
 
-func (t *turns) leave(namespace string, own *turn) {
+func (t *Turns) leave(namespace string, own *turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if own.users--; own.users == 0 {
 		delete(t.namespaces, namespace)
 	}
+}
+
+// Namespaces is how many have a turn or wait for one.
+func (t *Turns) Namespaces() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.namespaces)
 }
