@@ -1,0 +1,178 @@
+package stageset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
+	"github.com/stagewright/stagewright/internal/kube/reconcile"
+	"github.com/stagewright/stagewright/internal/stage/apply"
+	"github.com/stagewright/stagewright/internal/stage/cluster"
+	"github.com/stagewright/stagewright/internal/stage/health"
+	"github.com/stagewright/stagewright/internal/stage/inventory"
+)
+
+const (
+	// chunk is how many objects of a stage are sent before others have their turn.
+	chunk = 2000
+	// effectRecreate is the intent to delete an object so that it can be applied anew.
+	effectRecreate = "Recreate"
+)
+
+// apply applies the objects of a stage that are not as they were applied.
+func (c *stageSets) apply(ctx context.Context, s *scope, w *stage) (reconcile.Outcome, error) {
+	s.phase(w, stagesv1.PhaseApplying)
+	if err := c.survey(ctx, s, w); err != nil {
+		return reconcile.Next(), err
+	}
+	result, err := c.send(ctx, s, w)
+	if err != nil {
+		return reconcile.Next(), err
+	}
+	switch {
+	case len(result.Intend) > 0: // what must not happen twice is written down, and done the next time
+		for _, entry := range result.Intend {
+			s.run.Intents = append(s.run.Intents, stagesv1.Intent{Effect: effectRecreate, Object: entry.ID.String(), UID: string(entry.UID)})
+		}
+		return reconcile.WaitUntil(s.now, stagesv1.ReasonProgressing, fmt.Sprintf("Stage %s replaces %s", w.spec.Name, naming(result.Intend))), nil
+	case len(result.Await) > 0:
+		return c.await(ctx, s, w, result.Await)
+	case result.More:
+		return reconcile.WaitUntil(s.now, stagesv1.ReasonProgressing, fmt.Sprintf("Stage %s is being applied", w.spec.Name)), nil
+	}
+	return reconcile.Next(), nil
+}
+
+// send records what is going to be applied, applies it, and records what became of it.
+func (c *stageSets) send(ctx context.Context, s *scope, w *stage) (apply.Result, error) {
+	job := c.job(s, w)
+	entries := inventory.Ahead(inventory.AheadInput{
+		Recorded: w.recorded.Entries, Rendered: w.rendered(), Live: w.live, Intended: job.Intended,
+	})
+	if err := c.save(ctx, s, w, entries); err != nil {
+		return apply.Result{}, err
+	}
+	job.Recorded = w.entriesByID()
+	result, err := c.applier.Apply(ctx, job)
+	return result, errors.Join(err, c.note(ctx, s, w, result))
+}
+
+// rendered are the entries of what the stage renders.
+func (w *stage) rendered() []inventory.Entry {
+	entries := make([]inventory.Entry, len(w.objects))
+	for i, object := range w.objects {
+		entries[i] = apply.EntryOf(object)
+	}
+	return entries
+}
+
+// survey reads the metadata of what is labelled as the stage's.
+func (c *stageSets) survey(ctx context.Context, s *scope, w *stage) error {
+	live, err := cluster.Survey(ctx, w.cluster, s.owner(), cluster.ScopesOf(w.recorded.Entries))
+	if err != nil {
+		return fmt.Errorf("looking at what is there: %w", err)
+	}
+	w.live = live
+	return nil
+}
+
+// job is what is applied for a stage.
+func (c *stageSets) job(s *scope, w *stage) apply.Job {
+	job := apply.Job{
+		Cluster: w.cluster, Owner: s.owner(), Stage: w.spec.Name, Objects: w.objects,
+		Live: w.live, Policy: policyOf(w.spec), Adopt: s.adoptable(), Most: chunk, Secrets: w.values.secrets,
+		Exists: func(ctx context.Context, name types.NamespacedName) (bool, error) {
+			err := c.client.Get(ctx, name, &stagesv1.StageSet{})
+			return err == nil, client.IgnoreNotFound(err)
+		},
+	}
+	if s.run == nil {
+		return job
+	}
+	job.Intended = map[inventory.ID]types.UID{}
+	for _, intent := range s.set.Status.Run.Intents {
+		if id, err := inventory.ParseID(intent.Object); err == nil && intent.Effect == effectRecreate {
+			job.Intended[id] = types.UID(intent.UID)
+		}
+	}
+	return job
+}
+
+// policyOf is the policy for conflicts, where force stands for recreating.
+func policyOf(spec *stagesv1.Stage) *stagesv1.ConflictPolicy {
+	if !spec.Force {
+		return spec.ConflictPolicy
+	}
+	policy := stagesv1.ConflictPolicy{Default: stagesv1.ConflictRecreate}
+	if spec.ConflictPolicy != nil {
+		policy.Rules = spec.ConflictPolicy.Rules
+	}
+	return &policy
+}
+
+// note records what became of objects, and counts it.
+func (c *stageSets) note(ctx context.Context, s *scope, w *stage, result apply.Result) error {
+	entries := slices.Clone(w.recorded.Entries)
+	at := make(map[inventory.ID]int, len(entries))
+	for i, entry := range entries {
+		at[entry.ID] = i
+	}
+	changes := map[apply.Change]int{}
+	for _, outcome := range result.Outcomes {
+		changes[outcome.Change]++
+		w.generations[outcome.Entry.ID] = outcome.Generation
+		if outcome.Drift {
+			s.corrected = append(s.corrected, outcome.Entry.ID.String())
+		}
+		switch outcome.Change {
+		case apply.Unchanged, apply.Blocked, apply.Recreate:
+			continue
+		case apply.Created, apply.Configured:
+			w.changed = true
+		}
+		if i, ok := at[outcome.Entry.ID]; ok && outcome.Entry.UID != "" {
+			entries[i] = outcome.Entry
+		}
+	}
+	for change, n := range changes {
+		c.options.Observer.Applied(string(change), n)
+	}
+	return c.save(ctx, s, w, entries)
+}
+
+// await waits until objects are gone, or can be used, before others are applied.
+func (c *stageSets) await(ctx context.Context, s *scope, w *stage, entries []inventory.Entry) (reconcile.Outcome, error) {
+	if s.run.Deadline == nil {
+		s.run.Deadline = ptr(microTime(s.now.Add(s.timeout(w))))
+	}
+	wait := health.Wait{Cluster: w.cluster, Owner: s.owner(), Rules: w.rules}
+	for _, entry := range entries {
+		wait.Targets = append(wait.Targets, health.Target{
+			Entry: entry, Gone: entry.ID.Kind != "CustomResourceDefinition", Foreign: entry.ID.Kind == "Namespace",
+		})
+	}
+	report, err := c.waits.Look(ctx, s.key(), wait)
+	if err != nil {
+		return reconcile.Next(), err
+	}
+	if report.Ready {
+		return reconcile.WaitUntil(s.now, stagesv1.ReasonProgressing, fmt.Sprintf("Stage %s is being applied", w.spec.Name)), nil
+	}
+	return c.unhealthy(s, w, report)
+}
+
+// naming names the first of some objects, and the others as a number.
+func naming(entries []inventory.Entry) string {
+	switch len(entries) {
+	case 0:
+		return "nothing"
+	case 1:
+		return entries[0].ID.String()
+	}
+	return fmt.Sprintf("%s (and %d more)", entries[0].ID, len(entries)-1)
+}

@@ -1,0 +1,190 @@
+package stageset
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
+	"github.com/stagewright/stagewright/internal/artifact/load"
+	"github.com/stagewright/stagewright/internal/kube/reconcile"
+	"github.com/stagewright/stagewright/internal/stage/apply"
+	"github.com/stagewright/stagewright/internal/stage/build"
+	"github.com/stagewright/stagewright/internal/stage/inventory"
+)
+
+// busyDelay is when something is tried again for which there was no room.
+const busyDelay = time.Second
+
+// build makes the objects of every stage, so that what cannot be built stops a run before it begins. A stage with variables
+// from an object that an earlier stage renders is built when its turn comes.
+func (c *stageSets) build(ctx context.Context, s *scope) (reconcile.Outcome, error) {
+	s.rendered = map[inventory.ID]string{}
+	for i, w := range s.stages {
+		if s.choice != settled && i > s.position() && s.waitsForValues(w) {
+			continue
+		}
+		if err := c.buildStage(ctx, s, w); err != nil {
+			status := s.statusOf(w.spec.Name)
+			status.Message = reconcile.Shorten(err.Error(), maxStageMessage)
+			return reconcile.Next(), fmt.Errorf("stage %s: %w", w.spec.Name, err)
+		}
+		for _, id := range w.ids {
+			if other, ok := s.rendered[id]; ok && other != w.spec.Name {
+				return reconcile.Next(), reconcile.Stalled(stagesv1.ReasonBuildFailed, fmt.Errorf(
+					"%s is rendered by the stages %s and %s: remove it from one of them", id, other, w.spec.Name))
+			}
+			s.rendered[id] = w.spec.Name
+		}
+	}
+	return reconcile.Next(), nil
+}
+
+// waitsForValues says whether a stage has variables from an object that an earlier stage renders.
+func (s *scope) waitsForValues(w *stage) bool {
+	if w.spec.PostBuild == nil || s.set.Spec.KubeConfig != nil {
+		return false
+	}
+	for _, ref := range w.spec.PostBuild.SubstituteFrom {
+		if _, ok := s.rendered[inventory.ID{Namespace: s.set.Namespace, Name: ref.Name, Kind: ref.Kind}]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *stageSets) buildStage(ctx context.Context, s *scope, w *stage) error {
+	if w.values.missing != nil {
+		return reconcile.Waiting(s.retry(c.options.DefaultInterval), stagesv1.ReasonBuildFailed, w.values.missing)
+	}
+	key, err := buildKey(s, w)
+	if err != nil {
+		return err
+	}
+	objects, err := c.builder.Build(ctx, key, func(ctx context.Context) (build.Input, error) {
+		files, err := s.hold.Load(ctx, load.Location{URL: w.revision.URL, Digest: w.revision.Digest})
+		if err != nil {
+			return build.Input{}, fmt.Errorf("loading the artifact: %w", err)
+		}
+		return build.Input{
+			Files: files, Path: w.spec.Path, Patches: w.spec.Patches, Substitute: substitutes(w), Secrets: w.values.secrets,
+		}, nil
+	})
+	if err != nil {
+		return c.explain(s, stagesv1.ReasonArtifactFetchFailed, err)
+	}
+	if w.objects, err = placed(objects, s.set.Namespace, scopes{known: w.cluster.Client.RESTMapper(), stages: s.stages, also: objects}); err != nil {
+		return c.explain(s, stagesv1.ReasonBuildFailed, err)
+	}
+	w.ids = make([]inventory.ID, len(w.objects))
+	for i, object := range w.objects {
+		w.ids[i] = apply.EntryOf(object).ID
+	}
+	w.built = true
+	if s.run != nil {
+		s.run.Revisions[w.position].Inputs = w.values.hash
+		w.revision.Inputs = w.values.hash
+	}
+	return nil
+}
+
+// buildKey is the same for what gives the same objects.
+func buildKey(s *scope, w *stage) (string, error) {
+	encoded, err := json.Marshal([]any{
+		w.revision.URL, w.revision.Digest, w.spec.Path, w.spec.Patches, substitutes(w), s.set.Namespace,
+	})
+	if err != nil {
+		return "", fmt.Errorf("encoding the inputs: %w", err)
+	}
+	return hash(encoded), nil
+}
+
+// substitutes are the variables of a stage, or nil where it replaces none.
+func substitutes(w *stage) map[string]string {
+	if w.spec.PostBuild == nil {
+		return nil
+	}
+	all := make(map[string]string, len(w.values.substitute)+len(w.spec.PostBuild.Substitute))
+	maps.Copy(all, w.values.substitute)
+	maps.Copy(all, w.spec.PostBuild.Substitute)
+	return all
+}
+
+// scopes tells which kinds have namespaces: those that the API server knows, and those that are defined by what is built.
+type scopes struct {
+	known  meta.RESTMapper
+	stages []*stage
+	also   []*unstructured.Unstructured
+}
+
+// placed gives objects without a namespace the one of the StageSet where their kind has namespaces, and takes it from those
+// whose kind has none. What changes is a copy.
+func placed(objects []*unstructured.Unstructured, namespace string, scopes scopes) ([]*unstructured.Unstructured, error) {
+	kinds := map[schema.GroupKind]bool{}
+	result := make([]*unstructured.Unstructured, len(objects))
+	for i, object := range objects {
+		result[i] = object
+		kind := object.GroupVersionKind()
+		namespaced, ok := kinds[kind.GroupKind()]
+		if !ok {
+			var err error
+			if namespaced, err = scopes.namespaced(kind); err != nil {
+				return nil, err
+			}
+			kinds[kind.GroupKind()] = namespaced
+		}
+		want := object.GetNamespace()
+		if !namespaced {
+			want = ""
+		} else if want == "" {
+			want = namespace
+		}
+		if want != object.GetNamespace() {
+			result[i] = object.DeepCopy()
+			result[i].SetNamespace(want)
+		}
+	}
+	return result, nil
+}
+
+func (k scopes) namespaced(kind schema.GroupVersionKind) (bool, error) {
+	for _, definition := range k.definitions() {
+		group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
+		name, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "kind")
+		if group == kind.Group && name == kind.Kind {
+			scope, _, _ := unstructured.NestedString(definition.Object, "spec", "scope")
+			return scope == "Namespaced", nil
+		}
+	}
+	mapping, err := k.known.RESTMapping(kind.GroupKind(), kind.Version)
+	if meta.IsNoMatchError(err) {
+		return true, nil // refused when it is applied, unless somebody else defines it until then
+	}
+	if err != nil {
+		return false, fmt.Errorf("looking up %s: %w", kind, err)
+	}
+	return mapping.Scope.Name() == meta.RESTScopeNameNamespace, nil
+}
+
+// definitions are the definitions of kinds among what is built.
+func (k scopes) definitions() []*unstructured.Unstructured {
+	var found []*unstructured.Unstructured
+	collect := func(objects []*unstructured.Unstructured) {
+		for _, object := range objects {
+			if object.GetKind() == "CustomResourceDefinition" {
+				found = append(found, object)
+			}
+		}
+	}
+	for _, w := range k.stages {
+		collect(w.objects)
+	}
+	collect(k.also)
+	return found
+}

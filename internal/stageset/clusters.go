@@ -1,0 +1,146 @@
+package stageset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
+	"github.com/stagewright/stagewright/internal/kube/kubeconfig"
+	"github.com/stagewright/stagewright/internal/kube/objectwatch"
+	"github.com/stagewright/stagewright/internal/kube/reconcile"
+	"github.com/stagewright/stagewright/internal/kube/tenant"
+	"github.com/stagewright/stagewright/internal/stage/cluster"
+)
+
+// keptRemotes bounds the clients of other clusters that are kept. One that is forgotten is made again.
+const keptRemotes = 256
+
+// clusters gives the API servers that stages are applied to, as whom they are applied.
+type clusters struct {
+	own     client.WithWatch // the controller itself, past the cache
+	tenants Tenants
+	remotes *lru.Cache // from the key of a cluster.Cluster to it
+}
+
+// Tenants gives clients that act as a ServiceAccount; *tenant.Pool is one.
+type Tenants interface {
+	For(account tenant.Account) (client.WithWatch, error)
+}
+
+// local is the cluster of the StageSets, as a ServiceAccount of a namespace, or as the controller where none is named.
+func (c *clusters) local(namespace, account string) (cluster.Cluster, error) {
+	if account == "" {
+		return cluster.Cluster{Client: c.own, Identity: "the controller", Key: "local"}, nil
+	}
+	who := tenant.Account{Namespace: namespace, Name: account}
+	made, err := c.tenants.For(who)
+	if err != nil {
+		return cluster.Cluster{}, err
+	}
+	return cluster.Cluster{Client: made, Identity: "ServiceAccount " + who.String(), Key: "local/" + who.String()}, nil
+}
+
+// remote is the cluster of a kubeconfig, as the kubeconfig's identity, which impersonates a ServiceAccount there where one is
+// named.
+func (c *clusters) remote(secret *corev1.Secret, key, namespace, account string) (cluster.Cluster, error) {
+	id := fmt.Sprintf("remote/%s/%s/%s/%s/%s", secret.UID, secret.ResourceVersion, key, namespace, account)
+	if kept, ok := c.remotes.Get(id); ok {
+		return kept.(cluster.Cluster), nil
+	}
+	data, err := kubeconfigOf(secret, key)
+	if err != nil {
+		return cluster.Cluster{}, err
+	}
+	options := kubeconfig.Options{}
+	identity := "the identity"
+	if account != "" {
+		options.Impersonate = tenant.Account{Namespace: namespace, Name: account}.Username()
+		identity = "ServiceAccount " + namespace + "/" + account
+	}
+	config, err := kubeconfig.Load(data, options)
+	if err != nil {
+		return cluster.Cluster{}, err
+	}
+	made, err := client.NewWithWatch(config, client.Options{Scheme: c.own.Scheme()})
+	if err != nil {
+		return cluster.Cluster{}, fmt.Errorf("making a client of the cluster in Secret %s: %w", secret.Name, err)
+	}
+	remote := cluster.Cluster{
+		Client: made, Key: id, Identity: fmt.Sprintf("%s of the cluster in Secret %s/%s", identity, secret.Namespace, secret.Name),
+	}
+	c.remotes.Add(id, remote)
+	return remote, nil
+}
+
+// kubeconfigOf finds the kubeconfig in a Secret, where Flux looks for it too.
+func kubeconfigOf(secret *corev1.Secret, key string) ([]byte, error) {
+	keys := []string{"value", "value.yaml"}
+	if key != "" {
+		keys = []string{key}
+	}
+	for _, key := range keys {
+		if data, ok := secret.Data[key]; ok {
+			return data, nil
+		}
+	}
+	return nil, fmt.Errorf("Secret %s has no key %q", secret.Name, keys[0])
+}
+
+// identify finds out who acts, and where.
+func (c *stageSets) identify(ctx context.Context, s *scope) (reconcile.Outcome, error) {
+	local, err := c.clusters.local(s.set.Namespace, s.set.Spec.ServiceAccountName)
+	if err != nil {
+		return reconcile.Next(), err
+	}
+	s.local = local
+	for _, w := range s.stages {
+		if w.cluster, err = c.clusterOf(ctx, s, w.spec.ServiceAccountName); err != nil {
+			return reconcile.Next(), err
+		}
+	}
+	s.fallback, err = c.clusterOf(ctx, s, "")
+	return reconcile.Next(), err
+}
+
+// clusterOf is where a stage is applied, as whom.
+func (c *stageSets) clusterOf(ctx context.Context, s *scope, account string) (cluster.Cluster, error) {
+	account = orElse(account, s.set.Spec.ServiceAccountName)
+	if s.set.Spec.KubeConfig == nil {
+		return c.clusters.local(s.set.Namespace, account)
+	}
+	if s.kubeconfig == nil {
+		secret, err := c.readKubeconfig(ctx, s)
+		if err != nil {
+			return cluster.Cluster{}, err
+		}
+		s.kubeconfig = secret
+	}
+	remote, err := c.clusters.remote(s.kubeconfig, s.set.Spec.KubeConfig.SecretRef.Key, s.set.Namespace, account)
+	if refused := (*kubeconfig.RefusedError)(nil); errors.As(err, &refused) {
+		return remote, reconcile.Stalled(stagesv1.ReasonInvalidSpec, fmt.Errorf("spec.kubeConfig: Secret %s: %w", s.kubeconfig.Name, err))
+	}
+	return remote, err
+}
+
+// readKubeconfig reads the Secret as the ServiceAccount of the StageSet.
+func (c *stageSets) readKubeconfig(ctx context.Context, s *scope) (*corev1.Secret, error) {
+	name := types.NamespacedName{Namespace: s.set.Namespace, Name: s.set.Spec.KubeConfig.SecretRef.Name}
+	secret := &corev1.Secret{}
+	err := s.local.Client.Get(ctx, name, secret)
+	s.need(objectwatch.Secret, name.Name, secret.ResourceVersion)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, reconcile.Waiting(s.retry(c.options.DefaultInterval), stagesv1.ReasonInvalidSpec,
+			fmt.Errorf("spec.kubeConfig: Secret %s does not exist", name))
+	case err != nil:
+		return nil, c.accessError(s, s.local, "get", "secrets", name, err)
+	}
+	return secret, nil
+}

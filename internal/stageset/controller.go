@@ -1,0 +1,136 @@
+package stageset
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
+	"github.com/stagewright/stagewright/internal/kube/objectwatch"
+	"github.com/stagewright/stagewright/internal/kube/reconcile"
+	"github.com/stagewright/stagewright/internal/stage/apply"
+	"github.com/stagewright/stagewright/internal/stage/build"
+	"github.com/stagewright/stagewright/internal/stage/health"
+	"github.com/stagewright/stagewright/internal/stage/inventory"
+)
+
+// stageSets reconciles StageSets.
+type stageSets struct {
+	options     Options
+	client      client.Client // the controller's own, with the manager's cache
+	live        client.Reader // past the cache
+	exit        *reconcile.Exit
+	events      reconcile.Recorder
+	clusters    *clusters
+	checked     *checks
+	inventories *inventory.Store
+	builder     *build.Builder
+	applier     *apply.Applier
+	waits       *health.Watcher
+	watches     watches
+}
+
+// watches is told which ConfigMaps and Secrets a StageSet needs; *objectwatch.Watcher is one.
+type watches interface {
+	Set(user types.NamespacedName, needs []objectwatch.Need) (told bool)
+}
+
+// steps are what a reconciliation does, in this order. Each has a file of its name.
+func (c *stageSets) steps() []step {
+	return []step{
+		{"teardown", c.teardown}, // a deleted StageSet's objects, stage by stage from the last, and done
+		{"suspend", c.suspend},   // or hold
+		{"check", c.check},       // what the spec says against what is possible and allowed
+		{"claim", c.claim},       // the finalizer, before there is something to clean up
+		{"identify", c.identify}, // who acts, and on which cluster
+		{"resolve", c.resolve},   // what the sources publish and the variables hold now
+		{"choose", c.choose},     // a new run, the one under way, or nothing but a look at what is there
+		{"record", c.record},     // the inventories
+		{"watch", c.watchDrift},  // done, if everything is settled and as it was applied
+		{"build", c.build},       // every stage, before anything is written
+		{"depend", c.depend},     // wait for other StageSets before a run begins
+		{"ahead", c.ahead},       // every object into the inventories, before the first one is applied
+		{"roll", c.roll},         // stage by stage: apply, prune, wait until healthy
+		{"shed", c.shed},         // the stages that the spec has lost
+		{"settle", c.settle},     // in the status
+	}
+}
+
+// Reconcile takes one StageSet as far as it can go now.
+func (c *stageSets) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	// Read past the cache: which run is under way, and where it is, must not be of the past.
+	set := &stagesv1.StageSet{}
+	if err := c.live.Get(ctx, request.NamespacedName, set); err != nil {
+		if client.IgnoreNotFound(err) != nil {
+			return ctrl.Result{}, fmt.Errorf("reading StageSet %s: %w", request, err)
+		}
+		c.forget(request.NamespacedName)
+		return ctrl.Result{}, nil
+	}
+	s := &scope{set: set, before: set.DeepCopy(), now: c.options.Now()}
+	s.hold = c.options.Artifacts.Hold(set.Namespace)
+	defer s.hold.Close()
+
+	ctx, span := c.startSpan(ctx, set)
+	defer span.End()
+	outcome, err := reconcile.Run(ctx, s, c.traced(c.steps())...)
+	stalled := err != nil && reconcile.KindOf(err) == reconcile.Stalling
+	result, err := c.exit.Finish(ctx, s.before, set, c.report(s, outcome, err))
+	if stalled || s.recheck { // what has to change may be something that nobody tells of
+		result = sooner(result, s.interval(c.options.DefaultInterval))
+	}
+	c.observe(s)
+	return sooner(result, s.again), err
+}
+
+// report is what the exit makes a condition and an event of.
+func (c *stageSets) report(s *scope, outcome reconcile.Outcome, err error) reconcile.Report {
+	report := reconcile.Report{Outcome: outcome, Err: err, Interval: s.interval(c.options.DefaultInterval)}
+	status := &s.set.Status
+	switch {
+	case status.Run != nil:
+		report.Revision = status.Run.ID + "/" + status.Run.Stage
+	case status.LastApplied != nil:
+		report.Revision = status.LastApplied.ID
+		report.Message = appliedMessage(status.LastApplied)
+	}
+	return report
+}
+
+func appliedMessage(snapshot *stagesv1.Snapshot) string {
+	if n := len(snapshot.Revisions); n != 1 {
+		return fmt.Sprintf("%d stages are applied and healthy (snapshot %s)", n, snapshot.ID)
+	}
+	return "Applied revision " + snapshot.Revisions[0].Revision
+}
+
+// observe tells the metrics how it ended.
+func (c *stageSets) observe(s *scope) {
+	if ready := meta.FindStatusCondition(s.set.Status.Conditions, stagesv1.ReadyCondition); ready != nil {
+		c.options.Observer.ReconcileEnded(ready.Reason, c.options.Now().Sub(s.now))
+	}
+	for i := range s.set.Status.Stages {
+		stage := &s.set.Status.Stages[i]
+		c.options.Observer.StageReady(s.set.Namespace, s.set.Name, stage.Name, stage.Phase == stagesv1.PhaseReady)
+	}
+}
+
+// forget drops what is known of a StageSet that is gone.
+func (c *stageSets) forget(key types.NamespacedName) {
+	c.watches.Set(key, nil)
+	c.waits.Forget(key)
+	c.options.Observer.Forget(key.Namespace, key.Name)
+}
+
+// sooner is the result, or an earlier time.
+func sooner(result ctrl.Result, again time.Duration) ctrl.Result {
+	if again > 0 && (result.RequeueAfter == 0 || again < result.RequeueAfter) {
+		result.RequeueAfter = again
+	}
+	return result
+}

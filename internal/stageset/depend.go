@@ -1,0 +1,159 @@
+package stageset
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
+	"github.com/stagewright/stagewright/internal/kube/expression"
+	"github.com/stagewright/stagewright/internal/kube/reconcile"
+	"github.com/stagewright/stagewright/internal/stage/source"
+)
+
+// maxDependencies bounds how many StageSets are looked at for a circle.
+const maxDependencies = 1000
+
+// depend lets a run begin when the StageSets that it depends on are ready. One that is under way goes on.
+func (c *stageSets) depend(ctx context.Context, s *scope) (reconcile.Outcome, error) {
+	if s.choice != begin {
+		return reconcile.Next(), nil
+	}
+	if circle := c.circle(ctx, s.set); circle != nil {
+		return reconcile.Next(), reconcile.Stalled(stagesv1.ReasonInvalidSpec, fmt.Errorf(
+			"spec.dependsOn leads in a circle: %s", strings.Join(circle, " -> ")))
+	}
+	for i, dependency := range s.set.Spec.DependsOn {
+		why, err := c.unmet(ctx, s.set, i, dependency)
+		if err != nil {
+			return reconcile.Next(), err
+		}
+		if why != "" {
+			return reconcile.Next(), reconcile.Waiting(s.now.Add(s.interval(c.options.DefaultInterval)),
+				stagesv1.ReasonDependencyNotReady, fmt.Errorf("StageSet %s %s", dependencyKey(s.set.Namespace, dependency), why))
+		}
+	}
+	s.start()
+	return reconcile.Next(), nil
+}
+
+// start makes the run the one that is under way.
+func (s *scope) start() {
+	s.set.Status.Run = s.run
+	for _, w := range s.stages {
+		status := s.phase(w, stagesv1.PhasePending)
+		status.Blocker, status.Message, status.Held = "", "", nil
+	}
+}
+
+func dependencyKey(namespace string, d stagesv1.Dependency) types.NamespacedName {
+	return types.NamespacedName{Namespace: orElse(d.Namespace, namespace), Name: d.Name}
+}
+
+// unmet says in a few words why a dependency does not let a run begin, or "".
+func (c *stageSets) unmet(ctx context.Context, set *stagesv1.StageSet, i int, dependency stagesv1.Dependency) (string, error) {
+	other := &stagesv1.StageSet{}
+	err := c.client.Get(ctx, dependencyKey(set.Namespace, dependency), other)
+	if client.IgnoreNotFound(err) != nil {
+		return "", fmt.Errorf("reading a dependency: %w", err)
+	}
+	status := &other.Status
+	switch {
+	case err != nil:
+		return "does not exist", nil
+	case !other.DeletionTimestamp.IsZero():
+		return "is being deleted", nil
+	case status.ObservedGeneration != other.Generation:
+		return "has not been reconciled since its spec changed", nil
+	case dependency.ReadyExpr == "" && !meta.IsStatusConditionTrue(status.Conditions, stagesv1.ReadyCondition):
+		return "is not ready: " + reasonOf(other), nil
+	case status.LastApplied == nil:
+		return "has not been applied", nil
+	}
+	if !other.Spec.Suspend {
+		if stage := c.pending(ctx, other); stage != "" {
+			return fmt.Sprintf("has a newer revision to apply in its stage %s", stage), nil
+		}
+	}
+	if dependency.ReadyExpr == "" {
+		return "", nil
+	}
+	ready, err := c.readyExpr(ctx, set, other, dependency.ReadyExpr)
+	if err != nil {
+		return "", reconcile.Stalled(stagesv1.ReasonInvalidSpec, fmt.Errorf("spec.dependsOn[%d].readyExpr: %w", i, err))
+	}
+	if !ready {
+		return "does not fulfil readyExpr", nil
+	}
+	return "", nil
+}
+
+func reasonOf(set *stagesv1.StageSet) string {
+	if ready := meta.FindStatusCondition(set.Status.Conditions, stagesv1.ReadyCondition); ready != nil {
+		return ready.Reason
+	}
+	return stagesv1.ReasonProgressing
+}
+
+// pending returns a stage for which there is something newer than what was applied.
+func (c *stageSets) pending(ctx context.Context, set *stagesv1.StageSet) string {
+	applied := map[string]string{}
+	for _, revision := range set.Status.LastApplied.Revisions {
+		applied[revision.Stage] = revision.Digest
+	}
+	for _, stage := range set.Spec.Stages {
+		// What it cannot resolve it tells by its own condition.
+		if found, err := source.Resolve(ctx, c.client, set.Namespace, stage.SourceRef); err == nil && found.Digest != applied[stage.Name] {
+			return stage.Name
+		}
+	}
+	return ""
+}
+
+func (c *stageSets) readyExpr(ctx context.Context, self, dep *stagesv1.StageSet, text string) (bool, error) {
+	condition, err := expression.Compile(text)
+	if err != nil {
+		return false, err
+	}
+	variables := map[string]any{}
+	for name, set := range map[string]*stagesv1.StageSet{"self": self, "dep": dep} {
+		if variables[name], err = runtime.DefaultUnstructuredConverter.ToUnstructured(set); err != nil {
+			return false, fmt.Errorf("encoding %s: %w", name, err)
+		}
+	}
+	ready, err := condition.Holds(ctx, variables)
+	if err != nil {
+		return false, nil //nolint:nilerr // a field that is not there yet, as in Flux
+	}
+	return ready, nil
+}
+
+// circle returns the StageSets through which one depends on itself.
+func (c *stageSets) circle(ctx context.Context, set *stagesv1.StageSet) []string {
+	start := client.ObjectKeyFromObject(set)
+	seen := map[types.NamespacedName]bool{}
+	var follow func(at *stagesv1.StageSet, path []string) []string
+	follow = func(at *stagesv1.StageSet, path []string) []string {
+		for _, dependency := range at.Spec.DependsOn {
+			key := dependencyKey(at.Namespace, dependency)
+			if key == start {
+				return append(path, key.String())
+			}
+			other := &stagesv1.StageSet{}
+			if seen[key] || len(seen) >= maxDependencies || c.client.Get(ctx, key, other) != nil {
+				continue
+			}
+			seen[key] = true
+			if found := follow(other, append(path, key.String())); found != nil {
+				return found
+			}
+		}
+		return nil
+	}
+	return follow(set, []string{start.String()})
+}

@@ -1,0 +1,63 @@
+package stageset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
+	"github.com/stagewright/stagewright/internal/artifact"
+	"github.com/stagewright/stagewright/internal/artifact/load"
+	"github.com/stagewright/stagewright/internal/kube/reconcile"
+	"github.com/stagewright/stagewright/internal/kube/tenant"
+	"github.com/stagewright/stagewright/internal/stage/apply"
+	"github.com/stagewright/stagewright/internal/stage/build"
+	"github.com/stagewright/stagewright/internal/stage/cluster"
+	"github.com/stagewright/stagewright/internal/stage/source"
+)
+
+// accessError tells an error of reading something as a cluster's identity.
+func (c *stageSets) accessError(s *scope, as cluster.Cluster, verb, resource string, name types.NamespacedName, err error) error {
+	if apierrors.IsForbidden(err) {
+		err = fmt.Errorf("%s may not %s %s %s: grant it to the account", as.Identity, verb, resource, name)
+		return reconcile.Waiting(s.retry(c.options.DefaultInterval), stagesv1.ReasonAccessDenied, err)
+	}
+	return c.explain(s, stagesv1.ReasonProgressing, fmt.Errorf("reading %s %s: %w", resource, name, err))
+}
+
+// explain gives an error its kind and its reason: otherwise is that of errors which may pass and say nothing more.
+func (c *stageSets) explain(s *scope, otherwise string, err error) error {
+	var (
+		known    *reconcile.Error
+		denied   *cluster.DeniedError
+		missing  *tenant.MissingError
+		conflict *apply.ConflictError
+		refused  *apply.RefusedError
+		manifest *build.Error
+		notReady *source.NotReadyError
+		archive  *artifact.RefusedError
+	)
+	later := s.retry(c.options.DefaultInterval)
+	switch {
+	case err == nil, errors.As(err, &known), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.As(err, &missing), errors.As(err, &denied):
+		return reconcile.Waiting(later, stagesv1.ReasonAccessDenied, err)
+	case errors.As(err, &conflict):
+		return reconcile.Waiting(later, stagesv1.ReasonConflictHeld, err)
+	case errors.As(err, &refused):
+		return reconcile.Waiting(later, stagesv1.ReasonApplyFailed, err)
+	case errors.As(err, &manifest):
+		return reconcile.Stalled(stagesv1.ReasonBuildFailed, err)
+	case errors.As(err, &notReady):
+		return reconcile.Waiting(later, stagesv1.ReasonSourceNotReady, err)
+	case errors.As(err, &archive), errors.Is(err, artifact.ErrDigestMismatch), errors.Is(err, artifact.ErrNotFound):
+		return reconcile.Waiting(later, stagesv1.ReasonArtifactFetchFailed, err)
+	case errors.Is(err, load.ErrBusy):
+		return reconcile.Waiting(s.now.Add(busyDelay), stagesv1.ReasonProgressing, err)
+	}
+	return reconcile.Failed(otherwise, err)
+}
