@@ -3,14 +3,19 @@ package stageset
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 	"github.com/stagewright/stagewright/internal/kube/reconcile"
 	"github.com/stagewright/stagewright/internal/stage/apply"
+	"github.com/stagewright/stagewright/internal/stage/cluster"
 	"github.com/stagewright/stagewright/internal/stage/health"
+	"github.com/stagewright/stagewright/internal/stage/inventory"
 )
 
 // maxNamed bounds how many objects an event names.
@@ -30,20 +35,96 @@ func (c *stageSets) watchDrift(ctx context.Context, s *scope) (reconcile.Outcome
 		s.choice, s.run = begin, run
 		return reconcile.Next(), nil
 	}
-	drifted := false
-	for _, w := range s.stages {
-		if err := c.survey(ctx, s, w); err != nil {
-			return reconcile.Next(), c.explain(s, stagesv1.ReasonApplyFailed, err)
-		}
-		for _, entry := range w.recorded.Entries {
-			live, ok := w.live[entry.ID]
-			drifted = drifted || !ok || !apply.Untouched(entry, live, s.owner())
-		}
+	looked, err := c.lookAround(ctx, s)
+	if err != nil {
+		return reconcile.Next(), c.explain(s, stagesv1.ReasonApplyFailed, err)
 	}
-	if drifted {
+	if looked.drifted {
 		return reconcile.Next(), nil
 	}
-	return c.stillHealthy(ctx, s)
+	if looked.unhealthy {
+		return c.stillHealthy(ctx, s)
+	}
+	return c.remain(ctx, s)
+}
+
+// surroundings are what is there, at a glance.
+type surroundings struct {
+	drifted   bool // something is not as it was applied
+	unhealthy bool // something may not be healthy: it is to be looked at and watched
+}
+
+// lookAround reads each kind in each namespace once, for all stages together.
+func (c *stageSets) lookAround(ctx context.Context, s *scope) (surroundings, error) {
+	var around surroundings
+	for _, together := range byCluster(s.stages) {
+		health := map[inventory.ID]bool{}
+		live, err := c.surveyTogether(ctx, s, together, health)
+		if err != nil {
+			return around, err
+		}
+		for _, w := range together {
+			w.live = live
+			for _, entry := range w.recorded.Entries {
+				found, ok := live[entry.ID]
+				around.drifted = around.drifted || !ok || !apply.Untouched(entry, found, s.owner())
+				if unhealthy, seen := health[entry.ID]; seen && unhealthy && !w.waitsForNothing() {
+					around.unhealthy = true
+				}
+			}
+			around.unhealthy = around.unhealthy || len(s.checks(w)) > 0
+		}
+	}
+	return around, nil
+}
+
+// byCluster are the stages of one cluster and identity together.
+func byCluster(stages []*stage) map[string][]*stage {
+	together := map[string][]*stage{}
+	for _, w := range stages {
+		together[w.cluster.Key] = append(together[w.cluster.Key], w)
+	}
+	return together
+}
+
+// surveyTogether reads metadata, and whole objects where they tell of health, of which unhealthy notes how it is.
+func (c *stageSets) surveyTogether(
+	ctx context.Context, s *scope, together []*stage, unhealthy map[inventory.ID]bool,
+) (map[inventory.ID]inventory.Live, error) {
+	rules := map[inventory.ID]*health.Rules{}
+	var plain, telling []inventory.Entry
+	for _, w := range together {
+		for _, entry := range w.recorded.Entries {
+			if w.waitsForNothing() || w.rules.Instant(entry.Kind().GroupKind()) {
+				plain = append(plain, entry)
+				continue
+			}
+			telling = append(telling, entry)
+			rules[entry.ID] = w.rules
+		}
+	}
+	whole := cluster.ScopesOf(telling)
+	live, err := cluster.SurveyWhole(ctx, together[0].cluster, s.owner(), whole, func(object *unstructured.Unstructured) {
+		id := apply.EntryOf(object).ID
+		if r, ok := rules[id]; ok {
+			unhealthy[id] = r.Evaluate(object).State != health.Current
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking at what is there: %w", err)
+	}
+	rest := slices.DeleteFunc(cluster.ScopesOf(plain), func(scope cluster.Scope) bool { return slices.Contains(whole, scope) })
+	others, err := cluster.Survey(ctx, together[0].cluster, s.owner(), rest)
+	if err != nil {
+		return nil, fmt.Errorf("looking at what is there: %w", err)
+	}
+	maps.Copy(live, others)
+	return live, nil
+}
+
+// waitsForNothing says whether the stage is ready as soon as it is applied.
+func (w *stage) waitsForNothing() bool {
+	return w.spec.ReadyChecks != nil && w.spec.ReadyChecks.DisableWait
 }
 
 // complete says whether the inventories hold as much as the status says.
@@ -104,6 +185,11 @@ func (c *stageSets) stillHealthy(ctx context.Context, s *scope) (reconcile.Outco
 		}
 		return reconcile.Next(), reconcile.Waiting(until, stagesv1.ReasonStageProgressing, fmt.Errorf("stage %s: %s", w.spec.Name, message))
 	}
+	return c.remain(ctx, s)
+}
+
+// remain leaves everything as it is.
+func (c *stageSets) remain(ctx context.Context, s *scope) (reconcile.Outcome, error) {
 	outcome, err := c.settle(ctx, s)
 	if outcome == reconcile.Next() {
 		outcome = reconcile.Done()
@@ -113,7 +199,7 @@ func (c *stageSets) stillHealthy(ctx context.Context, s *scope) (reconcile.Outco
 
 // steadyTargets are what has to be healthy while nothing is rolled out.
 func (c *stageSets) steadyTargets(s *scope, w *stage) []health.Target {
-	if w.spec.ReadyChecks != nil && w.spec.ReadyChecks.DisableWait {
+	if w.waitsForNothing() {
 		return nil
 	}
 	var targets []health.Target

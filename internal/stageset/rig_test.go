@@ -261,6 +261,22 @@ func (w *wire) take() []string {
 	return seen
 }
 
+// quiet waits until nothing is asked any more, and forgets what was.
+func (w *wire) quiet(t testing.TB) {
+	t.Helper()
+	const polls = 15 // of kubetest.Eventually
+	calm := 0
+	kubetest.Eventually(t, func(context.Context) error {
+		if calm++; len(w.take()) > 0 {
+			calm = 0
+		}
+		if calm < polls {
+			return fmt.Errorf("requests do not end")
+		}
+		return nil
+	})
+}
+
 func (w *wire) setStop(stop func(string) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
