@@ -39,13 +39,14 @@ type rig struct {
 	*kubetest.Env
 	archives *kubetest.Archives
 	wire     *wire
+	digests  map[string]string // of what is published, by name
 	options  Options
 }
 
 // newRig prepares everything and starts nothing.
 func newRig(t testing.TB, changes ...func(*Options)) *rig {
 	t.Helper()
-	r := &rig{Env: kubetest.Start(t, stagesv1.AddToScheme), archives: kubetest.NewArchives(t), wire: &wire{}}
+	r := &rig{Env: kubetest.Start(t, stagesv1.AddToScheme), archives: kubetest.NewArchives(t), wire: &wire{}, digests: map[string]string{}}
 	config := r.wire.config(r.Config)
 	clients, err := tenant.NewClients(tenant.Options{Base: config, Issuer: r.Client})
 	if err != nil {
@@ -104,6 +105,7 @@ func (r *rig) announce(t testing.TB, name string, at *fluxmeta.Artifact) *source
 	} else if err != nil {
 		r.Create(t, source)
 	}
+	r.digests[name] = at.Digest
 	before := source.DeepCopy()
 	source.Status.Artifact = at
 	meta.SetStatusCondition(&source.Status.Conditions, metav1.Condition{Type: "Ready", Status: "True", Reason: "Published"})
