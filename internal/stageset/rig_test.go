@@ -157,6 +157,18 @@ func (r *rig) awaitReason(t testing.TB, set *stagesv1.StageSet, reason string) s
 	return message
 }
 
+// awaitMessage waits until the Ready condition has a reason and a message with some words in it.
+func (r *rig) awaitMessage(t testing.TB, set *stagesv1.StageSet, reason, words string) {
+	t.Helper()
+	r.Await(t, set, func() error {
+		ready := meta.FindStatusCondition(set.Status.Conditions, "Ready")
+		if ready == nil || ready.Reason != reason || !strings.Contains(ready.Message, words) {
+			return fmt.Errorf("Ready is %+v, want reason %s and %q", ready, reason, words)
+		}
+		return nil
+	})
+}
+
 // awaitApplied waits until a StageSet is Ready with what a source publishes now.
 func (r *rig) awaitApplied(t testing.TB, set *stagesv1.StageSet, stage string, source *sourcev1.ExternalArtifact) {
 	t.Helper()

@@ -3,6 +3,7 @@ package stageset
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -75,6 +76,7 @@ func readinessChanged() predicate.Predicate {
 			old, _ := e.ObjectOld.(*stagesv1.StageSet)
 			updated, _ := e.ObjectNew.(*stagesv1.StageSet)
 			return old == nil || updated == nil || old.Generation != updated.Generation ||
+				!maps.Equal(old.Labels, updated.Labels) || !maps.Equal(old.Annotations, updated.Annotations) ||
 				old.Status.ObservedGeneration != updated.Status.ObservedGeneration ||
 				old.DeletionTimestamp.IsZero() != updated.DeletionTimestamp.IsZero() ||
 				meta.IsStatusConditionTrue(old.Status.Conditions, stagesv1.ReadyCondition) !=
