@@ -129,3 +129,12 @@ func newRun(s *scope) (*stagesv1.Run, error) {
 func again(run *stagesv1.Run) {
 	run.Failed, run.Stage, run.Step, run.Since, run.Deadline, run.Intents = "", "", "", nil, nil, nil
 }
+
+// newer says that there is something newer which this run does not make room for.
+func (s *scope) newer() string {
+	if s.choice != proceed || sameRevisions(s.run.Revisions, s.wanted.revisions) {
+		return ""
+	}
+	return fmt.Sprintf("; newer revisions follow when this run has ended, because %d in a row were replaced before they had: "+
+		"request a reconciliation to take the newest at once", s.run.Superseded)
+}

@@ -90,6 +90,7 @@ func (c *stageSets) readValues(ctx context.Context, s *scope, w *stage, read map
 		return v, nil
 	}
 	v.substitute = map[string]string{}
+	var origins []any
 	for _, ref := range w.spec.PostBuild.SubstituteFrom {
 		found, err := c.readOnce(ctx, s, ref, read)
 		switch {
@@ -101,7 +102,10 @@ func (c *stageSets) readValues(ctx context.Context, s *scope, w *stage, read map
 		switch object := found.(type) {
 		case *corev1.ConfigMap:
 			maps.Copy(v.substitute, object.Data)
+			origins = append(origins, object.Data)
 		case *corev1.Secret:
+			// Not by its values: a status is read by people who may not read Secrets, and a short value can be guessed.
+			origins = append(origins, []string{string(object.UID), object.ResourceVersion})
 			for key, value := range object.Data {
 				v.substitute[key] = string(value)
 				v.secrets = append(v.secrets, string(value))
@@ -109,7 +113,7 @@ func (c *stageSets) readValues(ctx context.Context, s *scope, w *stage, read map
 		}
 	}
 	slices.Sort(v.secrets)
-	encoded, err := json.Marshal(v.substitute) // the keys are sorted
+	encoded, err := json.Marshal(origins) // the keys of maps are sorted
 	if err != nil {
 		return v, fmt.Errorf("encoding variables of stage %s: %w", w.spec.Name, err)
 	}

@@ -194,7 +194,7 @@ func (c *stageSets) unhealthy(s *scope, w *stage, report health.Report) (reconci
 	if again := s.now.Add(report.Recheck); report.Recheck > 0 && again.Before(until) {
 		until = again
 	}
-	return reconcile.WaitUntil(until, stagesv1.ReasonStageProgressing, fmt.Sprintf("Stage %s waits for %s", w.spec.Name, message)), nil
+	return reconcile.WaitUntil(until, stagesv1.ReasonStageProgressing, fmt.Sprintf("Stage %s waits for %s%s", w.spec.Name, message, s.newer())), nil
 }
 
 // blockedBy names the first object that is waited for with its cause, and the others as a number.
