@@ -21,12 +21,14 @@ func BenchmarkBuild(b *testing.B) {
 		{"json/12000", 12_000, manyRendered},
 		{"substituted/12000", 12_000, func(n int) Input {
 			in := manyDocuments(n)
-			in.Files["a.yaml"] = bytes.ReplaceAll(in.Files["a.yaml"], []byte("value"), []byte("${x}"))
+			in.Files["a.yaml"] = bytes.ReplaceAll(in.Files["a.yaml"], []byte("key: value"), []byte("key: \"${x}\""))
 			in.Substitute = map[string]string{"x": "y"}
 			return in
 		}},
 		{"patched/300", 300, patched},
-		{"patched/3000", 3_000, patched},
+		{"patched/12000", 12_000, patched},
+		{"kustomized/400", 400, kustomized},
+		{"kustomized/2000", 2_000, kustomized},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			in := bench.in(bench.count)
@@ -44,6 +46,12 @@ func BenchmarkBuild(b *testing.B) {
 func patched(n int) Input {
 	in := manyDocuments(n)
 	in.Patches = addKey()
+	return in
+}
+
+func kustomized(n int) Input {
+	in := manyDocuments(n)
+	in.Files["kustomization.yaml"] = []byte("resources: [a.yaml]")
 	return in
 }
 

@@ -45,14 +45,16 @@ const (
 	defaultMaxBytes   = 256 << 20
 	defaultConcurrent = 2
 	defaultCacheBytes = 128 << 20
+	defaultPortion    = 400
 )
 
 // Builder builds. It can be used concurrently.
 type Builder struct {
-	limits limits
-	slots  chan struct{} // of those who use kustomize
-	lock   chan struct{} // of the one whose turn it is in kustomize's library, which has a lock of its own
-	kept   *lru.Cache[string, []*unstructured.Unstructured]
+	limits  limits
+	portion int           // objects that are patched together
+	slots   chan struct{} // of those who use kustomize
+	lock    chan struct{} // of the one whose turn it is in kustomize's library, which has a lock of its own
+	kept    *lru.Cache[string, []*unstructured.Unstructured]
 
 	mu      sync.Mutex
 	flights map[string]*flight
@@ -74,6 +76,7 @@ func New(o Options) *Builder {
 	}
 	return &Builder{
 		limits:  limits{objects: o.MaxObjects, bytes: o.MaxBytes},
+		portion: defaultPortion,
 		slots:   make(chan struct{}, o.Concurrent),
 		lock:    make(chan struct{}, 1),
 		kept:    lru.New[string, []*unstructured.Unstructured](o.CacheBytes),
@@ -202,15 +205,23 @@ func (b *Builder) collect(ctx context.Context, in Input, directory string, c *co
 		return nil, err
 	}
 	defer release(b.slots)
-	job, err := newKustomizeJob(ctx, in, directory, layout, c)
-	if err != nil || job == nil { // nil: there is nothing to patch
+	jobs, err := newKustomizeJobs(ctx, in, directory, layout, b.portion, c)
+	if err != nil {
 		return nil, err
 	}
-	if err := acquire(ctx, b.lock); err != nil {
-		return nil, err
+	var found []object
+	for _, job := range jobs {
+		if err := acquire(ctx, b.lock); err != nil {
+			return nil, err
+		}
+		built, err := job.run(c)
+		release(b.lock)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, built...)
 	}
-	defer release(b.lock)
-	return job.run(c)
+	return found, nil
 }
 
 func acquire(ctx context.Context, slots chan struct{}) error {
@@ -242,6 +253,14 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// inFile says in which file, unless the error does.
+func inFile(file string, err error) error {
+	if errors.As(err, new(*Error)) {
+		return err
+	}
+	return &Error{File: file, Err: err}
+}
 
 func wrong(file, format string, args ...any) error {
 	return &Error{File: file, Err: fmt.Errorf(format, args...)}

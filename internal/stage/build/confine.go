@@ -24,25 +24,39 @@ type confiner struct {
 	counter  *counter
 	costs    map[string]cost // of directories that are done
 	open     map[string]bool // directories that are being read
-	read     map[string]bool // files that were inspected
+	read     map[string]int  // files that were inspected, with how many objects they have
 	patches  []kustypes.Patch
 	rootFile string
 }
 
-// cost bounds a build before it begins: each directory counts as often as it is included.
+// newConfiner returns one with an empty file system.
+func newConfiner(source artifact.Files, c *counter) *confiner {
+	return &confiner{
+		source: source, target: newFileSystem(), counter: c,
+		costs: map[string]cost{}, open: map[string]bool{}, read: map[string]int{},
+	}
+}
+
+// cost bounds a build before it begins: everything counts as often as it is included.
 type cost struct {
 	directories int
 	bytes       int64
+	objects     int
+	effort      int64 // grows with the square of the objects, in every directory they pass
 }
 
 const (
 	maxDirectories    = 1_000
-	maxKustomizeBytes = 32 << 20 // kustomize needs some fifty times as much memory
+	maxKustomizeBytes = 32 << 20   // kustomize needs some fifty times as much memory
+	maxEffort         = 20_000_000 // some 20 seconds: 4,400 objects in one directory
 )
 
+// add counts what a directory includes.
 func (c *cost) add(other cost) error {
 	c.directories += other.directories
 	c.bytes += other.bytes
+	c.objects += other.objects
+	c.effort += other.effort
 	switch {
 	case c.directories > maxDirectories:
 		return fmt.Errorf("kustomizations include more than %d directories, each counted as often as it is included",
@@ -50,15 +64,24 @@ func (c *cost) add(other cost) error {
 	case c.bytes > maxKustomizeBytes:
 		return fmt.Errorf("kustomizations include more than %d bytes, each file counted as often as it is included",
 			maxKustomizeBytes)
+	case c.effort > maxEffort:
+		return c.tooMany()
 	}
 	return nil
 }
 
-// root confines the kustomization of a directory, with further patches.
-func (c *confiner) root(directory string, patches []kustypes.Patch) error {
-	c.patches = patches
-	_, err := c.directory(directory)
-	return err
+// close counts the directory itself, when all it includes is known.
+func (c *cost) close() error {
+	c.effort += int64(c.objects) * int64(c.objects)
+	if c.effort > maxEffort {
+		return c.tooMany()
+	}
+	return nil
+}
+
+func (c *cost) tooMany() error {
+	return fmt.Errorf("%d objects and more are too many for kustomize, whose time grows with their square; "+
+		"divide the stage, or publish what kustomize builds", c.objects)
 }
 
 // directory confines the kustomization of a directory and all it includes.
@@ -79,12 +102,12 @@ func (c *confiner) directory(directory string) (cost, error) {
 	c.open[directory] = true
 	defer delete(c.open, directory)
 	v := &visit{confiner: c, directory: directory, file: file, spent: cost{directories: 1}}
-	if err := v.all(k); err != nil {
-		var known *Error
-		if !errors.As(err, &known) {
-			err = &Error{File: file, Err: err}
-		}
-		return cost{}, err
+	err = v.all(k)
+	if err == nil {
+		err = v.spent.close()
+	}
+	if err != nil {
+		return cost{}, inFile(file, err)
 	}
 	if len(c.open) == 1 {
 		k.Patches = append(k.Patches, c.patches...)
@@ -118,7 +141,7 @@ func (c *confiner) load(directory string) (string, *kustypes.Kustomization, erro
 		return "", nil, wrong("", "the directory %q has no kustomization", directory)
 	}
 	content := c.source[file]
-	if err := c.inspect(content); err != nil {
+	if _, err := c.inspect(content); err != nil {
 		return "", nil, &Error{File: file, Err: err}
 	}
 	var k kustypes.Kustomization
@@ -129,14 +152,27 @@ func (c *confiner) load(directory string) (string, *kustypes.Kustomization, erro
 	return file, &k, nil
 }
 
-// inspect refuses YAML that no reader should get: too deep, too much by aliases, encrypted.
-func (c *confiner) inspect(content []byte) error {
-	return eachYAML(content, c.counter, func(value any, line int) error {
+// inspect refuses YAML that no reader should get: too deep, too much by aliases, encrypted. It says how many objects there
+// are.
+func (c *confiner) inspect(content []byte) (objects int, err error) {
+	err = eachYAML(content, c.counter, func(value any, line int) error {
 		if isEncrypted(value) {
 			return &lineError{line, ErrEncrypted}
 		}
+		objects += max(1, countItems(value))
 		return nil
 	})
+	return objects, err
+}
+
+func countItems(value any) int {
+	m, _ := value.(map[string]any)
+	items, _ := m["items"].([]any)
+	count := len(items)
+	for _, item := range items {
+		count += countItems(item)
+	}
+	return count
 }
 
 // visit is the work on one kustomization.
@@ -171,6 +207,7 @@ func (v *visit) resources(k *kustypes.Kustomization) error {
 		}
 		if _, isFile := v.source[resolved]; isFile {
 			k.Resources[i], err = v.copyYAML("resources", location)
+			v.spent.objects += v.read[resolved]
 		} else {
 			k.Resources[i], err = v.include("resources", location)
 		}
@@ -224,7 +261,7 @@ func (v *visit) patchFiles(k *kustypes.Kustomization) (err error) {
 			if p.Path != "" {
 				list[i].Path, err = v.copyYAML("patches", p.Path)
 			} else {
-				err = v.inspect([]byte(p.Patch))
+				_, err = v.inspect([]byte(p.Patch))
 			}
 			if err != nil {
 				return err
@@ -234,7 +271,7 @@ func (v *visit) patchFiles(k *kustypes.Kustomization) (err error) {
 	for i, p := range k.PatchesStrategicMerge {
 		text := string(p)
 		if strings.ContainsAny(text, "\n{") && !looksRemote(text) { // the patch itself
-			if err := v.inspect([]byte(text)); err != nil {
+			if _, err := v.inspect([]byte(text)); err != nil {
 				return err
 			}
 			continue
@@ -249,6 +286,7 @@ func (v *visit) patchFiles(k *kustypes.Kustomization) (err error) {
 }
 
 func (v *visit) generators(k *kustypes.Kustomization) error {
+	v.spent.objects += len(k.ConfigMapGenerator) + len(k.SecretGenerator) + len(k.Generators)
 	for i := range k.ConfigMapGenerator {
 		if err := v.sources("configMapGenerator", &k.ConfigMapGenerator[i].KvPairSources); err != nil {
 			return err
@@ -344,11 +382,10 @@ func (v *visit) copyYAML(field, location string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !v.read[resolved] {
-		if err := v.inspect(v.source[resolved]); err != nil {
+	if _, done := v.read[resolved]; !done {
+		if v.read[resolved], err = v.inspect(v.source[resolved]); err != nil {
 			return "", &Error{File: resolved, Err: err}
 		}
-		v.read[resolved] = true
 	}
 	return local(location), nil
 }

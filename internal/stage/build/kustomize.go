@@ -13,6 +13,8 @@ import (
 	kjson "sigs.k8s.io/json"
 	kustypes "sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
+
+	"github.com/stagewright/stagewright/internal/artifact"
 )
 
 // Where kustomize finds things: the artifact, and what is generated, which is beside it so that no file can have its name.
@@ -30,62 +32,90 @@ type kustomizeJob struct {
 	origin string // for messages
 }
 
-// newKustomizeJob prepares a build. It returns nil when there is nothing to build.
-func newKustomizeJob(ctx context.Context, in Input, directory string, l layout, c *counter) (*kustomizeJob, error) {
-	files := newFileSystem()
-	check := &confiner{
-		source: in.Files, target: files, counter: c,
-		costs: map[string]cost{}, open: map[string]bool{}, read: map[string]bool{},
-	}
+// newKustomizeJobs prepares the builds that make the objects of a directory: none when there is nothing to build, several
+// where plain manifests are patched that are many, because kustomize's time grows with the square of their number.
+func newKustomizeJobs(
+	ctx context.Context, in Input, directory string, l layout, portion int, c *counter,
+) ([]*kustomizeJob, error) {
 	patches, err := adapt(in.Patches, c)
 	if err != nil {
 		return nil, err
 	}
 	if l.kustomized {
-		if err := check.root(directory, patches); err != nil {
-			return nil, err
-		}
-		return &kustomizeJob{
-			files: files, root: path.Join(artifactRoot, directory), origin: path.Join(directory, check.rootFile),
-		}, ctx.Err()
+		job, err := ofKustomization(in.Files, directory, patches, c)
+		return []*kustomizeJob{job}, err
 	}
-	generated := kustypes.Kustomization{Patches: patches}
 	objects, err := readAll(ctx, in.Files, l.manifests, c)
 	if err != nil {
 		return nil, err
 	}
-	if len(objects) > 0 {
-		text, err := stream(objects)
+	for _, o := range objects {
+		if err := named(o.content); err != nil { // kustomize's own words would name no file
+			return nil, &Error{File: o.file, Err: err}
+		}
+	}
+	if len(l.bases) == 0 {
+		var jobs []*kustomizeJob
+		for _, p := range divide(objects, patches, portion) {
+			job, err := ofManifests(in.Files, p, nil, c)
+			if err != nil {
+				return nil, err
+			}
+			jobs = append(jobs, job)
+		}
+		return jobs, nil
+	}
+	job, err := ofManifests(in.Files, share{objects, patches}, l.bases, c)
+	return []*kustomizeJob{job}, err
+}
+
+// ofKustomization is the build of a directory that has a kustomization.
+func ofKustomization(
+	source artifact.Files, directory string, patches []kustypes.Patch, c *counter,
+) (*kustomizeJob, error) {
+	check := newConfiner(source, c)
+	check.patches = patches
+	if _, err := check.directory(directory); err != nil {
+		return nil, err
+	}
+	return &kustomizeJob{
+		files: check.target, root: path.Join(artifactRoot, directory), origin: path.Join(directory, check.rootFile),
+	}, nil
+}
+
+// ofManifests is the build of objects, and of directories with kustomizations, by one that is generated.
+func ofManifests(source artifact.Files, s share, bases []string, c *counter) (*kustomizeJob, error) {
+	check := newConfiner(source, c)
+	generated := kustypes.Kustomization{Patches: s.patches}
+	if len(s.objects) > 0 {
+		text, err := stream(s.objects)
 		if err != nil {
 			return nil, err
 		}
-		files.put(path.Join(generatedRoot, manifestsFile), text)
+		check.target.put(path.Join(generatedRoot, manifestsFile), text)
 		generated.Resources = append(generated.Resources, "./"+manifestsFile)
 	}
-	total := cost{}
-	for _, base := range l.bases {
+	total := cost{objects: len(s.objects)}
+	for _, base := range bases {
 		inner, err := check.directory(base)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = total.add(inner)
 		}
-		if err := total.add(inner); err != nil {
-			return nil, &Error{File: base, Err: err}
+		if err != nil {
+			return nil, inFile(base, err)
 		}
 		generated.Resources = append(generated.Resources, path.Join("..", artifactRoot, base))
 	}
-	if len(generated.Resources) == 0 {
-		return nil, nil //nolint:nilnil // nothing to build
+	if err := total.close(); err != nil {
+		return nil, &Error{Err: err}
 	}
-	return &kustomizeJob{files: files, root: generatedRoot}, writeKustomization(files, generatedRoot, &generated)
+	return &kustomizeJob{files: check.target, root: generatedRoot}, writeKustomization(check.target, generatedRoot, &generated)
 }
 
 // stream writes objects as documents that kustomize reads, JSON being YAML.
 func stream(objects []object) ([]byte, error) {
 	var text strings.Builder
 	for _, o := range objects {
-		if err := named(o.content); err != nil { // kustomize's own words would name no file
-			return nil, &Error{File: o.file, Err: err}
-		}
 		document, err := json.Marshal(o.content)
 		if err != nil {
 			return nil, &Error{File: o.file, Err: err}

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -145,17 +144,12 @@ func FuzzConfine(f *testing.F) {
 			"a.yaml":               []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"),
 			"b/kustomization.yaml": []byte("resources: []"),
 		}
-		in := Input{Files: files, Path: "."}
 		c := &counter{limits: limits{objects: 100, bytes: 1 << 20}}
-		job, err := newKustomizeJob(context.Background(), in, ".", layout{kustomized: true}, c)
+		job, err := ofKustomization(files, ".", nil, c)
 		if err != nil {
 			return
 		}
-		check := &confiner{
-			source: files, target: newFileSystem(), counter: c,
-			costs: map[string]cost{}, open: map[string]bool{}, read: map[string]bool{},
-		}
-		check.source = artifact.Files{"kustomization.yaml": job.files.files["/artifact/kustomization.yaml"]}
+		check := newConfiner(artifact.Files{"kustomization.yaml": job.files.files["/artifact/kustomization.yaml"]}, c)
 		_, k, err := check.load(".")
 		if err != nil {
 			t.Fatalf("what was written cannot be read: %v", err)
