@@ -65,7 +65,7 @@ type Result struct {
 }
 
 // defaultParallel is how many requests one job has under way at a time.
-const defaultParallel = 16
+const defaultParallel = 32
 
 // Applier applies jobs. It can be used concurrently.
 type Applier struct {
@@ -73,7 +73,7 @@ type Applier struct {
 	prints   prints
 }
 
-// NewApplier returns an applier that sends that many requests at a time for one job; zero is 16.
+// NewApplier returns an applier that sends that many requests at a time for one job; zero is 32.
 func NewApplier(parallel int) *Applier {
 	if parallel <= 0 {
 		parallel = defaultParallel

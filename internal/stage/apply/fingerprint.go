@@ -14,12 +14,8 @@ import (
 	"github.com/stagewright/stagewright/internal/stage/inventory"
 )
 
-const (
-	// printBytes is how much of a hash is kept: 80 bits, which are 16 characters.
-	printBytes = 10
-	// keptMark ends the fingerprint of an object that was left as it is by a conflict policy.
-	keptMark = ".kept"
-)
+// printBytes is how much of a hash is kept: 80 bits, which are 16 characters.
+const printBytes = 10
 
 // fingerprint tells whether an object is as it was applied: live is of the fields that are ours, as the API server keeps
 // them for each manager, and rendered of what was sent. A field that somebody else changes or removes leaves the former.
@@ -31,14 +27,14 @@ type fingerprint struct {
 func (f fingerprint) String() string {
 	text := f.live + "." + f.rendered
 	if f.kept {
-		text += keptMark
+		text += inventory.KeptMark
 	}
 	return text
 }
 
 // parseFingerprint reads one of an inventory; what is none is like none, so that the object is sent.
 func parseFingerprint(text string) fingerprint {
-	text, kept := strings.CutSuffix(text, keptMark)
+	text, kept := strings.CutSuffix(text, inventory.KeptMark)
 	live, rendered, ok := strings.Cut(text, ".")
 	if !ok {
 		return fingerprint{}

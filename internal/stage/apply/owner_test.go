@@ -8,6 +8,7 @@ import (
 
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 	"github.com/stagewright/stagewright/internal/stage/apply"
+	"github.com/stagewright/stagewright/internal/stage/inventory"
 )
 
 func TestApply_ObjectOfAnotherStageSet(t *testing.T) {
@@ -109,5 +110,22 @@ func TestApply_ObjectThatIsReplacedMeanwhile(t *testing.T) {
 	wantChanges(t, result, map[string]string{"one": "created"})
 	if got := result.Outcomes[0].Entry.UID; got != s.read(t, object).GetUID() {
 		t.Errorf("the UID is %s, want that of the new object", got)
+	}
+}
+
+// TestApply_KeptObjectThatNeverGotOurLabels: the survey does not find it, and yet it is looked at once and left alone.
+func TestApply_KeptObjectThatNeverGotOurLabels(t *testing.T) {
+	s := newSite(t)
+	s.policy = &stagesv1.ConflictPolicy{Default: stagesv1.ConflictKeepExisting}
+	s.Create(t, s.object(t, immutables["an immutable ConfigMap"].before))
+	after := s.object(t, immutables["an immutable ConfigMap"].after)
+	wantChanges(t, s.apply(t, after), map[string]string{"x": "kept"})
+	s.requests.take()
+	wantChanges(t, s.apply(t, after), map[string]string{"x": "kept"})
+	wantRequests(t, s, map[string]int{"GET": 2})
+	for _, d := range s.decisions(t) {
+		if d.Verdict == inventory.Delete {
+			t.Error("an object that was never ours would be deleted")
+		}
 	}
 }

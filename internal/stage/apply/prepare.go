@@ -134,11 +134,14 @@ func (it *item) unchanged(labels map[string]string) bool {
 		return false
 	}
 	was := parseFingerprint(it.entry.Fingerprint)
-	if was.live == "" || was.rendered != it.rendered || was.live != managedPrint(it.live.Managed) {
+	if was.rendered != it.rendered || was.live != managedPrint(it.live.Managed) {
 		return false
 	}
 	if was.kept {
-		return true
+		return true // whatever is ours of it, which may be nothing
+	}
+	if was.live == "" {
+		return false
 	}
 	for key, value := range labels {
 		if it.live.Labels[key] != value {

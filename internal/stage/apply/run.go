@@ -180,7 +180,7 @@ func (r *run) wave(ctx context.Context, items []*item) {
 // as the policy says it.
 func (r *run) settled(it *item) (Outcome, bool) {
 	outcome := Outcome{Entry: it.entry, Generation: it.live.Generation, Change: Unchanged}
-	if parseFingerprint(it.entry.Fingerprint).kept {
+	if it.entry.Kept() {
 		res, err := resolve(r.job.Policy, it.entry.ID, it.entry.Version, it.object)
 		if err != nil || !keeps(res) {
 			return Outcome{}, false

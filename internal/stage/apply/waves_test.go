@@ -114,8 +114,10 @@ func TestApply_NamespaceAndWhatIsInIt(t *testing.T) {
 	wantChanges(t, s.apply(t, objects...), map[string]string{name: "created", "one": "created"})
 
 	t.Log("while it is being deleted, what is new waits for it")
-	if err := s.Client.Delete(t.Context(), s.read(t, namespace)); err != nil {
-		t.Fatal(err)
+	for _, object := range []*unstructured.Unstructured{namespace, inside} { // the latter as the namespace controller does
+		if err := s.Client.Delete(t.Context(), s.read(t, object)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Cleanup(func() {
 		free := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))

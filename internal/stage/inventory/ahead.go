@@ -17,7 +17,7 @@ type AheadInput struct {
 // Ahead returns what has to be recorded before the first object of a stage is applied: the old entries and the new ones. An
 // object that will be created, because it was not found or is going to be replaced, loses the UID that was recorded: the new
 // one is not known yet, and an entry with the old one would disown what is created. See Decide for what an entry without a
-// UID allows.
+// UID allows. What a conflict policy keeps may never have got our labels, so that it is not found and is there all the same.
 func Ahead(in AheadInput) []Entry {
 	entries := make(map[ID]Entry, len(in.Recorded)+len(in.Rendered))
 	for _, e := range in.Recorded {
@@ -28,7 +28,9 @@ func Ahead(in AheadInput) []Entry {
 			e.UID, e.Fingerprint = old.UID, old.Fingerprint
 		}
 		live, found := in.Live[e.ID]
-		if intended, ok := in.Intended[e.ID]; !found || (ok && intended == live.UID) {
+		intended, replaced := in.Intended[e.ID]
+		switch {
+		case replaced && intended == live.UID, !found && !e.Kept():
 			e.UID = ""
 		}
 		entries[e.ID] = e

@@ -1,6 +1,8 @@
 package inventory
 
 import (
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -25,6 +27,12 @@ type Entry struct {
 func (e Entry) Kind() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: e.ID.Group, Version: e.Version, Kind: e.ID.Kind}
 }
+
+// KeptMark ends the fingerprint of an object that a conflict policy has kept as it is.
+const KeptMark = ".kept"
+
+// Kept says that the object was kept as it is by a conflict policy, although it is rendered otherwise.
+func (e Entry) Kept() bool { return strings.HasSuffix(e.Fingerprint, KeptMark) }
 
 // Owner is the StageSet that an inventory belongs to.
 type Owner struct {
