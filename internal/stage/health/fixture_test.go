@@ -215,6 +215,9 @@ func define(t testing.TB, e *kubetest.Env, kind schema.GroupVersionKind) *unstru
 // setReady sets the Ready condition of an object.
 func setReady(t testing.TB, e *kubetest.Env, object *unstructured.Unstructured, ready metav1.ConditionStatus, message string) {
 	t.Helper()
+	if err := e.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+		t.Fatal(err)
+	}
 	setStatus(t, e, object, map[string]any{
 		"observedGeneration": object.GetGeneration(),
 		"conditions":         []any{map[string]any{"type": "Ready", "status": string(ready), "reason": "Test", "message": message}},
@@ -329,3 +332,23 @@ func (p *proxy) set(hook func(verb string) *metav1.Status) {
 }
 
 func failure(err *apierrors.StatusError) *metav1.Status { return &err.ErrStatus }
+
+// exprs are expressions for a kind.
+func exprs(kind schema.GroupVersionKind, current string) stagesv1.HealthExpressions {
+	version, name := kind.ToAPIVersionAndKind()
+	return stagesv1.HealthExpressions{APIVersion: version, Kind: name, Current: current}
+}
+
+// reporting are schemas of kinds that all report, or all do not.
+type reporting bool
+
+func (r reporting) ReportsGeneration(context.Context, schema.GroupVersionKind) (bool, error) {
+	return bool(r), nil
+}
+
+// failing are schemas that cannot be read.
+type failing struct{}
+
+func (failing) ReportsGeneration(context.Context, schema.GroupVersionKind) (bool, error) {
+	return false, errors.New("no")
+}
