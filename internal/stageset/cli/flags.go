@@ -8,8 +8,8 @@ import (
 const summary = `
 stageset-controller rolls Flux artifacts out in ordered, health-gated stages.
 
-It reconciles StageSet objects of a Kubernetes cluster: it fetches the artifacts that a StageSet's stages name, applies them
-stage by stage, and goes on when a stage is healthy. It is configured by flags alone.
+It reconciles StageSet objects of a Kubernetes cluster: it fetches the artifacts that a StageSet's stages name,
+applies them stage by stage, and goes on when a stage is healthy. It is configured by flags alone.
 `
 
 // Table returns the stage controller's flags with their defaults.
