@@ -27,7 +27,7 @@ type rule struct {
 var (
 	kubernetes = []string{"k8s.io/", "sigs.k8s.io/controller-runtime", "github.com/fluxcd/"}
 	everything = []string{"/"}
-	forTests   = []string{"/internal/kube/kubetest", "/internal/objectstore/objectstoretest", "/internal/obs/obstest"}
+	forTests   = []string{"/internal/kube/kubetest", "/internal/objectstore/objectstoretest", "/internal/obs/obstest", "/internal/flags/flagtest"}
 )
 
 // rules are checked over whole chains of imports: what a package must not know, none of its imports may bring.

@@ -56,6 +56,15 @@ func PermitPublished(to netip.AddrPort) error {
 	return nil
 }
 
+// PermitElsewhere forbids addresses of this machine besides those that PermitPublished does: what listens there trusts who can
+// reach it, and the status of a source must not choose what it is asked.
+func PermitElsewhere(to netip.AddrPort) error {
+	if to.Addr().Unmap().IsLoopback() {
+		return errors.New("artifacts are not fetched from the operator's own machine")
+	}
+	return PermitPublished(to)
+}
+
 // isMetadata knows the metadata services that are not link-local: of AWS by IPv6, Alibaba, and Oracle.
 func isMetadata(address netip.Addr) bool {
 	switch address.String() {

@@ -316,4 +316,3 @@ type UpdateWindow struct {
 	// +optional
 	To *metav1.Time `json:"to,omitempty"`
 }
-

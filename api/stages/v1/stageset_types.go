@@ -113,7 +113,8 @@ type StageSetSpec struct {
 	// +optional
 	AdoptFrom []StageSetReference `json:"adoptFrom,omitempty"`
 
-	// pruneGuard holds deletions of many objects and of those with data until they are approved, unless it is Off.
+	// pruneGuard holds deletions of many objects and of those with data until they are approved, unless it is
+	// "Off", which YAML takes for false without the quotes.
 	// +kubebuilder:default=Default
 	// +optional
 	PruneGuard PruneGuard `json:"pruneGuard,omitempty"`

@@ -10,7 +10,6 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	clientgo "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -37,11 +36,9 @@ func (o *operatorConfig) connect(logger *slog.Logger) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--enable-gitops-integration (--kubeconfig): %w", err)
 	}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgo.AddToScheme, sourcev1.AddToScheme, renderv1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("adding kinds to the scheme: %w", err)
-		}
+	scheme, err := access.NewScheme(sourcev1.AddToScheme, renderv1.AddToScheme)
+	if err != nil {
+		return nil, err
 	}
 	return &cluster{Cluster: reached, scheme: scheme, logger: logger}, nil
 }

@@ -1,89 +1,24 @@
 package cli
 
 import (
-	"bytes"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stagewright/stagewright/internal/flags"
+	"github.com/stagewright/stagewright/internal/flags/flagtest"
 )
 
 const referencePage = "../../../docs/reference/renderer-flags.md"
 
-// allFlags returns the table's flags in their order.
-func allFlags(table flags.Table) []flags.Flag {
-	var all []flags.Flag
-	for _, group := range table.Groups {
-		all = append(all, group.Flags...)
-	}
-	return all
-}
-
 func TestFlags_HoldTheContract(t *testing.T) {
-	contract, err := os.ReadFile("testdata/contract.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := map[string]flags.Flag{}
-	for _, f := range allFlags(Table()) {
-		table["--"+f.Name] = f
-	}
-	rows := 0
-	for line := range strings.Lines(string(contract)) {
-		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(fields) != 3 {
-			continue
-		}
-		rows++
-		f, ok := table[fields[0]]
-		if !ok {
-			t.Errorf("%s is missing", fields[0])
-			continue
-		}
-		delete(table, fields[0])
-		if f.Type() != fields[1] || f.Default() != fields[2] {
-			t.Errorf("%s is %s with default %s, want %s with default %s", fields[0], f.Type(), f.Default(), fields[1], fields[2])
-		}
-	}
-	if rows != 65 {
-		t.Errorf("the contract has %d flags, want 65", rows)
-	}
-	for _, addition := range []string{"--max-evaluation-memory", "--concurrent"} {
-		delete(table, addition)
-	}
-	for name := range table {
-		t.Errorf("%s is not in the contract and not listed as an addition", name)
-	}
+	flagtest.Contract{
+		File: "testdata/contract.tsv", Flags: 65, Additions: []string{"--max-evaluation-memory", "--concurrent"},
+	}.Holds(t, Table())
 }
 
-func TestFlags_ReferenceIsCurrent(t *testing.T) {
-	page, err := os.ReadFile(referencePage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(Table().Markdown(), string(page)); diff != "" {
-		t.Errorf("run 'make generate' (-want +got):\n%s", diff)
-	}
-}
-
-func TestFlags_HelpNamesAll(t *testing.T) {
-	var help bytes.Buffer
-	if err := Table().WriteHelp(&help); err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range allFlags(Table()) {
-		if !strings.Contains(help.String(), "  --"+f.Name+" ") {
-			t.Errorf("--help does not show --%s", f.Name)
-		}
-	}
-	for line := range strings.Lines(help.String()) {
-		if len(line) > 121 {
-			t.Errorf("%d characters in a line of --help: %s", len(line), line)
-		}
-	}
+func TestFlags_ReferenceAndHelpAreCurrent(t *testing.T) {
+	flagtest.IsCurrent(t, referencePage, Table())
 }
 
 func TestExternals_FlagsWinOverTheEnvironment(t *testing.T) {

@@ -148,9 +148,8 @@ func (o *operatorConfig) sources(memory memoryPlan) *load.Loader[bundle.Files] {
 	}, bundle.Of)
 }
 
-// permit forbids addresses of this machine besides those that artifact.PermitPublished does: what listens there trusts who
-// can reach it, and the status of a source must not choose what it is asked. Where artifacts are published there
-// themselves, as on a developer's machine, it is allowed.
+// permit is artifact.PermitElsewhere. Where artifacts are published on this machine, as on a developer's, they are fetched
+// from it.
 func (o *operatorConfig) permit() func(netip.AddrPort) error {
 	base, err := url.Parse(o.storage.baseURL)
 	if err != nil {
@@ -161,12 +160,7 @@ func (o *operatorConfig) permit() func(netip.AddrPort) error {
 	if own.IsLoopback() || host == "localhost" {
 		return artifact.PermitPublished
 	}
-	return func(to netip.AddrPort) error {
-		if to.Addr().Unmap().IsLoopback() {
-			return errors.New("artifacts are not fetched from the operator's own machine")
-		}
-		return artifact.PermitPublished(to)
-	}
+	return artifact.PermitElsewhere
 }
 
 // mirrorDirectory is below the storage path. No namespace has such a name, so it cannot be taken for artifacts of the local

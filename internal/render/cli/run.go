@@ -28,13 +28,6 @@ import (
 	"github.com/stagewright/stagewright/internal/version"
 )
 
-// Exit codes.
-const (
-	exitSuccess = 0
-	exitFailure = 1
-	exitMisuse  = 2
-)
-
 // maxTraceBytes bounds a std.trace message in the log.
 const maxTraceBytes = 8 << 10
 
@@ -44,42 +37,26 @@ func Run(ctx context.Context, args, env []string, _ io.Reader, stdout, stderr io
 	table := c.table()
 	if err := table.Parse(args); err != nil {
 		if flags.IsHelp(err) {
-			return report(stderr, defaults().table().WriteHelp(stdout))
+			return table.Report(stderr, defaults().table().WriteHelp(stdout))
 		}
-		return misuse(stderr, err)
+		return table.Misuse(stderr, err)
 	}
 	if c.version {
 		_, err := fmt.Fprintln(stdout, version.String("renderer"))
-		return report(stderr, err)
+		return table.Report(stderr, err)
 	}
 	c.operator.resolve(env)
 	variables, err := externals(c.snippets.externals, env)
 	if err := errors.Join(c.validate(), err); err != nil {
-		return misuse(stderr, err)
+		return table.Misuse(stderr, err)
 	}
 	logger := obs.NewLogger(stderr, c.logFormat, c.logLevel)
 	r, err := c.assemble(ctx, variables, logger)
 	if err != nil {
-		return report(stderr, err)
+		return table.Report(stderr, err)
 	}
 	defer spareProcessors()()
-	return report(stderr, r.run(ctx))
-}
-
-func misuse(stderr io.Writer, err error) int {
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		_, _ = fmt.Fprintf(stderr, "renderer: %s\n", line) // there is nowhere left to report to
-	}
-	_, _ = fmt.Fprintln(stderr, "Run 'renderer --help' for all flags.")
-	return exitMisuse
-}
-
-func report(stderr io.Writer, err error) int {
-	if err == nil {
-		return exitSuccess
-	}
-	_, _ = fmt.Fprintf(stderr, "renderer: %v\n", err)
-	return exitFailure
+	return table.Report(stderr, r.run(ctx))
 }
 
 // renderer is the running program.
