@@ -150,13 +150,13 @@ func (c *stageSets) await(ctx context.Context, s *scope, w *stage, entries []inv
 	if s.run.Deadline == nil {
 		s.run.Deadline = ptr(microTime(s.now.Add(s.timeout(w))))
 	}
-	wait := health.Wait{Cluster: w.cluster, Owner: s.owner(), Rules: w.rules}
+	var targets []health.Target
 	for _, entry := range entries {
-		wait.Targets = append(wait.Targets, health.Target{
+		targets = append(targets, health.Target{
 			Entry: entry, Gone: entry.ID.Kind != "CustomResourceDefinition", Foreign: entry.ID.Kind == "Namespace",
 		})
 	}
-	report, err := c.waits.Look(ctx, s.key(), wait)
+	report, err := c.waits.Look(ctx, s.key(), c.waiting(s, w.cluster, targets, w.rules))
 	if err != nil {
 		return reconcile.Next(), err
 	}

@@ -49,20 +49,15 @@ func (c *clusters) local(namespace, account string) (cluster.Cluster, error) {
 
 // remote is the cluster of a kubeconfig, as the kubeconfig's identity, which impersonates a ServiceAccount there where one is
 // named.
-func (c *clusters) remote(secret *corev1.Secret, key, namespace, account string) (cluster.Cluster, error) {
-	id := fmt.Sprintf("remote/%s/%s/%s/%s/%s", secret.UID, secret.ResourceVersion, key, namespace, account)
-	if kept, ok := c.remotes.Get(id); ok {
-		return kept.(cluster.Cluster), nil
-	}
-	data, err := kubeconfigOf(secret, key)
+func (c *clusters) remote(secret *corev1.Secret, key string, account types.NamespacedName) (cluster.Cluster, error) {
+	data, err := kubeconfig.FromSecret(secret, key)
 	if err != nil {
 		return cluster.Cluster{}, err
 	}
-	options := kubeconfig.Options{}
-	identity := "the identity"
-	if account != "" {
-		options.Impersonate = tenant.Account{Namespace: namespace, Name: account}.Username()
-		identity = "ServiceAccount " + namespace + "/" + account
+	options := kubeconfig.Options{UserAgent: "stageset-controller", Account: account}
+	id := "remote/" + kubeconfig.Key(data, options)
+	if kept, ok := c.remotes.Get(id); ok {
+		return kept.(cluster.Cluster), nil
 	}
 	config, err := kubeconfig.Load(data, options)
 	if err != nil {
@@ -72,25 +67,15 @@ func (c *clusters) remote(secret *corev1.Secret, key, namespace, account string)
 	if err != nil {
 		return cluster.Cluster{}, fmt.Errorf("making a client of the cluster in Secret %s: %w", secret.Name, err)
 	}
+	identity := "the identity"
+	if account.Name != "" {
+		identity = "ServiceAccount " + account.String()
+	}
 	remote := cluster.Cluster{
 		Client: made, Key: id, Identity: fmt.Sprintf("%s of the cluster in Secret %s/%s", identity, secret.Namespace, secret.Name),
 	}
 	c.remotes.Add(id, remote)
 	return remote, nil
-}
-
-// kubeconfigOf finds the kubeconfig in a Secret, where Flux looks for it too.
-func kubeconfigOf(secret *corev1.Secret, key string) ([]byte, error) {
-	keys := []string{"value", "value.yaml"}
-	if key != "" {
-		keys = []string{key}
-	}
-	for _, key := range keys {
-		if data, ok := secret.Data[key]; ok {
-			return data, nil
-		}
-	}
-	return nil, fmt.Errorf("Secret %s has no key %q", secret.Name, keys[0])
 }
 
 // identify finds out who acts, and where.
@@ -122,7 +107,11 @@ func (c *stageSets) clusterOf(ctx context.Context, s *scope, account string) (cl
 		}
 		s.kubeconfig = secret
 	}
-	remote, err := c.clusters.remote(s.kubeconfig, s.set.Spec.KubeConfig.SecretRef.Key, s.set.Namespace, account)
+	who := types.NamespacedName{}
+	if account != "" {
+		who = types.NamespacedName{Namespace: s.set.Namespace, Name: account}
+	}
+	remote, err := c.clusters.remote(s.kubeconfig, s.set.Spec.KubeConfig.SecretRef.Key, who)
 	if refused := (*kubeconfig.RefusedError)(nil); errors.As(err, &refused) {
 		return remote, reconcile.Stalled(stagesv1.ReasonInvalidSpec, fmt.Errorf("spec.kubeConfig: Secret %s: %w", s.kubeconfig.Name, err))
 	}
@@ -131,6 +120,9 @@ func (c *stageSets) clusterOf(ctx context.Context, s *scope, account string) (cl
 
 // readKubeconfig reads the Secret as the ServiceAccount of the StageSet.
 func (c *stageSets) readKubeconfig(ctx context.Context, s *scope) (*corev1.Secret, error) {
+	if s.set.Spec.KubeConfig.SecretRef == nil {
+		return nil, reconcile.Stalled(stagesv1.ReasonInvalidSpec, kubeconfig.ErrConfigMapRef)
+	}
 	name := types.NamespacedName{Namespace: s.set.Namespace, Name: s.set.Spec.KubeConfig.SecretRef.Name}
 	secret := &corev1.Secret{}
 	err := s.local.Client.Get(ctx, name, secret)

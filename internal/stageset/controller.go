@@ -15,6 +15,7 @@ import (
 	"github.com/stagewright/stagewright/internal/kube/reconcile"
 	"github.com/stagewright/stagewright/internal/stage/apply"
 	"github.com/stagewright/stagewright/internal/stage/build"
+	"github.com/stagewright/stagewright/internal/stage/cluster"
 	"github.com/stagewright/stagewright/internal/stage/health"
 	"github.com/stagewright/stagewright/internal/stage/inventory"
 )
@@ -32,6 +33,7 @@ type stageSets struct {
 	builder     *build.Builder
 	applier     *apply.Applier
 	waits       *health.Watcher
+	schemas     health.Schemas // of the cluster of the StageSets
 	watches     watches
 }
 
@@ -61,8 +63,13 @@ func (c *stageSets) steps() []step {
 	}
 }
 
+// reconcileTimeout bounds a reconciliation: no server that does not answer holds a worker for longer.
+const reconcileTimeout = 2 * time.Minute
+
 // Reconcile takes one StageSet as far as it can go now.
 func (c *stageSets) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, reconcileTimeout)
+	defer cancel()
 	// Read past the cache: which run is under way, and where it is, must not be of the past.
 	set := &stagesv1.StageSet{}
 	if err := c.live.Get(ctx, request.NamespacedName, set); err != nil {
@@ -118,6 +125,15 @@ func (c *stageSets) observe(s *scope) {
 		stage := &s.set.Status.Stages[i]
 		c.options.Observer.StageReady(s.set.Namespace, s.set.Name, stage.Name, stage.Phase == stagesv1.PhaseReady)
 	}
+}
+
+// waiting is what is waited for in a cluster.
+func (c *stageSets) waiting(s *scope, in cluster.Cluster, targets []health.Target, rules *health.Rules) health.Wait {
+	wait := health.Wait{Cluster: in, Owner: s.owner(), Targets: targets, Rules: rules}
+	if s.set.Spec.KubeConfig == nil {
+		wait.Schemas = c.schemas
+	}
+	return wait
 }
 
 // forget drops what is known of a StageSet that is gone.

@@ -169,7 +169,7 @@ func (c *stageSets) stillHealthy(ctx context.Context, s *scope) (reconcile.Outco
 		if len(targets) == 0 {
 			continue
 		}
-		report, err := c.waits.Look(ctx, s.key(), health.Wait{Cluster: w.cluster, Owner: s.owner(), Targets: targets, Rules: w.rules})
+		report, err := c.waits.Look(ctx, s.key(), c.waiting(s, w.cluster, targets, w.rules))
 		if err != nil {
 			return reconcile.Next(), c.explain(s, stagesv1.ReasonStageProgressing, err)
 		}

@@ -160,7 +160,7 @@ func (c *stageSets) wait(ctx context.Context, s *scope, w *stage) (reconcile.Out
 	if s.run.Failed == "" && s.run.Deadline == nil {
 		s.run.Deadline = ptr(microTime(s.now.Add(s.timeout(w))))
 	}
-	report, err := c.waits.Look(ctx, s.key(), health.Wait{Cluster: w.cluster, Owner: s.owner(), Targets: targets, Rules: w.rules})
+	report, err := c.waits.Look(ctx, s.key(), c.waiting(s, w.cluster, targets, w.rules))
 	if err != nil {
 		return reconcile.Next(), err
 	}

@@ -70,11 +70,11 @@ func (c *stageSets) shedStage(ctx context.Context, s *scope, gone inventory.Stag
 func (c *stageSets) awaitGone(
 	ctx context.Context, s *scope, in cluster.Cluster, stage string, entries []inventory.Entry,
 ) (reconcile.Outcome, error) {
-	wait := health.Wait{Cluster: in, Owner: s.owner()}
+	var targets []health.Target
 	for _, entry := range entries {
-		wait.Targets = append(wait.Targets, health.Target{Entry: entry, Gone: true})
+		targets = append(targets, health.Target{Entry: entry, Gone: true})
 	}
-	report, err := c.waits.Look(ctx, s.key(), wait)
+	report, err := c.waits.Look(ctx, s.key(), c.waiting(s, in, targets, nil))
 	if err != nil {
 		return reconcile.Next(), c.explain(s, stagesv1.ReasonPruneFailed, err)
 	}

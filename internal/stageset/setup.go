@@ -12,6 +12,7 @@ import (
 
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 	"github.com/stagewright/stagewright/internal/kube/control"
+	"github.com/stagewright/stagewright/internal/kube/crdwatch"
 	"github.com/stagewright/stagewright/internal/kube/objectwatch"
 	"github.com/stagewright/stagewright/internal/kube/reconcile"
 	"github.com/stagewright/stagewright/internal/kube/tenant"
@@ -94,7 +95,7 @@ func Setup(mgr ctrl.Manager, options Options) error {
 		inventories: inventory.NewStore(inventory.StoreOptions{Client: own, Reader: own, ShardCap: options.ShardCap}),
 		builder:     build.New(build.Options{}),
 		applier:     apply.NewApplier(parallel),
-		waits:       waits, watches: watcher,
+		waits:       waits, watches: watcher, schemas: crdwatch.NewSchemas(own, mgr.GetRESTMapper()),
 	})
 	if err != nil {
 		return err

@@ -28,6 +28,3 @@ func (e *MissingError) Error() string {
 	}
 	return fmt.Sprintf("ServiceAccount %s does not exist", e.Account)
 }
-
-// Username is the name by which the API server knows the account.
-func (a Account) Username() string { return "system:serviceaccount:" + a.Namespace + ":" + a.Name }

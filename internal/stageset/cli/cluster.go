@@ -14,6 +14,7 @@ import (
 
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 	"github.com/stagewright/stagewright/internal/artifact"
+	"github.com/stagewright/stagewright/internal/artifact/load"
 	"github.com/stagewright/stagewright/internal/kube/access"
 	"github.com/stagewright/stagewright/internal/kube/supervise"
 	"github.com/stagewright/stagewright/internal/kube/tenant"
@@ -88,7 +89,7 @@ func (c *config) newManager(cl *cluster, l supervise.Lease, index *gate.Index, o
 		ShardCap:             c.reconcile.shardCap,
 		Tracer:               o.tracer,
 		Observer:             o.metrics,
-		Fetch:                c.fetches(),
+		Artifacts:            load.New(load.Options{Fetcher: artifact.NewFetcher(c.fetches())}, load.AsIs),
 	}
 	managed := supervise.ManagerOptions(cl.scheme, stageset.CacheOptions(c.cluster.namespaces()...), l, cl.logger)
 	return func(context.Context) (supervise.Instance, error) {
