@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 
 	frontmatter "github.com/stagewright/stagewright/internal/frontmatter/cli"
 	renderer "github.com/stagewright/stagewright/internal/render/cli"
+	stageset "github.com/stagewright/stagewright/internal/stageset/cli"
 )
 
 var (
@@ -45,7 +47,7 @@ func TestLinks_LeadSomewhere(t *testing.T) {
 // TestFlags_Exist: a page names no flag that none of the programs has.
 func TestFlags_Exist(t *testing.T) {
 	known := map[string]bool{"help": true}
-	for _, group := range renderer.Table().Groups {
+	for _, group := range slices.Concat(renderer.Table().Groups, stageset.Table().Groups) {
 		for _, flag := range group.Flags {
 			known[flag.Name] = true
 		}
