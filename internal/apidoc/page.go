@@ -135,7 +135,7 @@ func (s *section) write(b *strings.Builder) {
 		}
 		b.WriteString("| Field | Type | Default | Meaning |\n|---|---|---|---|\n")
 		for _, r := range t.rows {
-			meaning := sentence(r.meaning)
+			meaning := strings.Join(strings.Fields(r.meaning), " ") // which begins with the field's name, as it is written
 			if r.required {
 				meaning = "**Required.** " + meaning
 			}

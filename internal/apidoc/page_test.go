@@ -74,8 +74,8 @@ spec:
 		"| `color` | `red`, `blue` | `\"red\"` |  |\n" +
 		"| `labels` | map of string |  |  |\n" +
 		"| `parts` | list of object |  |  (at most 2; unique by name) |\n" +
-		"| `size` | integer |  | **Required.** Size of a\\|b. (at least 1; at most 3) |\n" +
-		"| `spare` | object |  | The same. (as `spec.parts[]`) |\n" +
+		"| `size` | integer |  | **Required.** size of a\\|b (at least 1; at most 3) |\n" +
+		"| `spare` | object |  | the same (as `spec.parts[]`) |\n" +
 		"\n### `spec.parts[]`\n\n| Field | Type | Default | Meaning |\n|---|---|---|---|\n" +
 		"| `name` | string |  |  (at most 9 characters; matches `^a$`) |\n" +
 		"| `wait` | string |  |  (it is short) |\n"
