@@ -55,6 +55,7 @@ func (c *stageSets) steps() []step {
 		{"record", c.record},     // the inventories
 		{"watch", c.watchDrift},  // done, if everything is settled and as it was applied
 		{"build", c.build},       // every stage, before anything is written
+		{"verify", c.verify},     // the images, or hold
 		{"depend", c.depend},     // wait for other StageSets before a run begins
 		{"ahead", c.ahead},       // every object into the inventories, before the first one is applied
 		{"roll", c.roll},         // stage by stage: apply, prune, wait until healthy

@@ -38,6 +38,8 @@ func (w *wiring) watchOwn(wake *control.Waker) error {
 		w.stageSets.Watch(ctrlsource.Kind[client.Object](w.cache, &stagesv1.StageSet{}, &handler.EnqueueRequestForObject{}, asked)),
 		w.stageSets.Watch(ctrlsource.Kind[client.Object](w.cache, &stagesv1.StageSet{},
 			handler.EnqueueRequestsFromMapFunc(w.dependents), readinessChanged())),
+		w.stageSets.Watch(ctrlsource.Kind[client.Object](w.cache, &stagesv1.ImageVerificationPolicy{},
+			handler.EnqueueRequestsFromMapFunc(w.held), deleted())),
 	} {
 		if err != nil {
 			return fmt.Errorf("watching StageSets: %w", err)
@@ -68,6 +70,14 @@ func approved() predicate.Predicate {
 	}}
 }
 
+// deleted lets through that something is gone.
+func deleted() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(event.UpdateEvent) bool { return false },
+	}
+}
+
 // readinessChanged lets through what others that depend on a StageSet look at.
 func readinessChanged() predicate.Predicate {
 	return predicate.Funcs{
@@ -89,6 +99,22 @@ func readinessChanged() predicate.Predicate {
 // dependents are the StageSets that depend on one.
 func (w *wiring) dependents(ctx context.Context, set client.Object) []ctrl.Request {
 	return w.by(ctx, byDependency, client.ObjectKeyFromObject(set).String(), nil)
+}
+
+// held are the StageSets that a policy has held.
+func (w *wiring) held(ctx context.Context, _ client.Object) []ctrl.Request {
+	var found stagesv1.StageSetList
+	if err := w.reader.List(ctx, &found, client.UnsafeDisableDeepCopy); err != nil {
+		log.FromContext(ctx).Error(err, "StageSets were not found")
+		return nil
+	}
+	var requests []ctrl.Request
+	for i := range found.Items {
+		if reasonOf(&found.Items[i]) == stagesv1.ReasonImageUnverified {
+			requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&found.Items[i])})
+		}
+	}
+	return requests
 }
 
 // users are the StageSets that are made from a source.
