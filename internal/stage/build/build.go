@@ -45,7 +45,7 @@ const (
 	defaultMaxBytes   = 256 << 20
 	defaultConcurrent = 2
 	defaultCacheBytes = 128 << 20
-	defaultPortion    = 400
+	defaultPortion    = 250
 )
 
 // Builder builds. It can be used concurrently.

@@ -25,7 +25,8 @@ const (
 // counter counts what a build has made so far.
 type counter struct {
 	limits
-	read int64 // bytes of values as JSON
+	read int64   // bytes of values as JSON
+	work float64 // of substitution
 }
 
 func (c *counter) add(bytes int64) error {

@@ -51,19 +51,19 @@ func fill(content map[string]any, variables map[string]string, c *counter) (map[
 	if err != nil {
 		return nil, err
 	}
-	var grown int64
-	filled, err := envsubst.Eval(string(text), func(name string) (string, bool) {
-		value := variables[name]
-		if grown += int64(len(value)); grown > c.bytes {
-			return "", false
-		}
-		return value, true
-	})
-	if grown > c.bytes {
+	needed, err := estimate(string(text), variables)
+	if err != nil {
+		return nil, err
+	}
+	if c.work += needed.work; c.work > maxWork {
+		return nil, errExpensive
+	}
+	if needed.bytes > float64(c.bytes) {
 		return nil, c.tooLarge()
 	}
+	filled, err := envsubst.Eval(string(text), func(name string) (string, bool) { return variables[name], true })
 	if err != nil {
-		return nil, errors.New("a ${…} is not understood; write $${…} for one that is to stay")
+		return nil, errors.New("a ${…} cannot be filled in")
 	}
 	if err := c.add(int64(len(filled))); err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 )
 
 // eachYAML calls do with every document of a stream that is not empty, as JSON values, and the line it starts at. Plain
-// scalars mean what they mean to kustomize, so that a patch does not change how a file is read: yes and on are strings,
-// dates are what is written.
+// scalars mean what they mean to kustomize, so that a kustomization does not change how a file is read: yes and on are
+// strings. Only dates stay what is written, while kustomize adds a time to them.
 func eachYAML(content []byte, c *counter, do func(value any, line int) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil { // the parser has not been written for hostile files
