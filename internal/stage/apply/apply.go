@@ -27,8 +27,9 @@ const (
 
 // Outcome is what became of one object.
 type Outcome struct {
-	Entry      inventory.Entry // with UID and fingerprint as of now
-	Generation int64           // metadata.generation as of now, zero where the kind has none
+	// Entry has UID and fingerprint as of now; as they were recorded where nothing was applied. It is to be recorded.
+	Entry      inventory.Entry
+	Generation int64 // metadata.generation as of now, zero where the kind has none
 	Change     Change
 	Drift      bool   // it had been applied so before and was changed or deleted by somebody
 	Why        string // for Kept, Blocked: a few words
@@ -56,8 +57,8 @@ type Result struct {
 	Outcomes []Outcome // of the objects that were looked at, in the order in which they were applied
 	More     bool      // there are objects left: call again
 	// Intend are objects that have to be replaced because immutable fields changed and the policy says so. The caller
-	// persists them as intended, records them without a UID (inventory.Ahead) and calls again with them in Job.Intended: only
-	// then are they deleted.
+	// persists them as intended with their UIDs, records them without one (inventory.Ahead) and calls again with them in
+	// Job.Intended: only then are they deleted.
 	Intend []inventory.Entry
 	// Await are objects that have to be gone, established or usable before the rest can be applied (a replaced object that
 	// is being deleted, a CRD being established). The caller waits for a change of them and calls again.

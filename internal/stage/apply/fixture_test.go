@@ -140,11 +140,7 @@ func (s *site) try(t testing.TB, objects ...*unstructured.Unstructured) (apply.R
 	}
 	result, err := s.applier.Apply(t.Context(), s.job(live, objects...))
 	for _, outcome := range result.Outcomes {
-		switch outcome.Change {
-		case apply.Recreate, apply.Blocked:
-		default:
-			s.recorded[outcome.Entry.ID] = outcome.Entry
-		}
+		s.recorded[outcome.Entry.ID] = outcome.Entry
 	}
 	s.intended = map[inventory.ID]types.UID{}
 	for _, e := range result.Intend {

@@ -150,7 +150,7 @@ func (r *run) wave(ctx context.Context, items []*item) {
 	for _, it := range items {
 		if it.unchanged(r.labels) {
 			if done, ok := r.settled(it); ok {
-				r.note(done, nil)
+				r.note(it, done, nil)
 				continue
 			}
 		}
@@ -171,7 +171,7 @@ func (r *run) wave(ctx context.Context, items []*item) {
 			if err != nil {
 				err = r.classify(err, it)
 			}
-			r.note(outcome, err)
+			r.note(it, outcome, err)
 		})
 	}
 }
@@ -191,7 +191,7 @@ func (r *run) settled(it *item) (Outcome, bool) {
 }
 
 // note keeps what became of an object.
-func (r *run) note(outcome Outcome, err error) {
+func (r *run) note(it *item, outcome Outcome, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var held *blockedError
@@ -203,13 +203,13 @@ func (r *run) note(outcome Outcome, err error) {
 		}
 		r.await[held.until.ID] = held.until
 	case err != nil:
-		r.failures = append(r.failures, failure{id: outcome.Entry.ID, err: err})
+		r.failures = append(r.failures, failure{id: it.entry.ID, err: err})
 		return
 	}
-	id := outcome.Entry.ID
+	id := it.entry.ID
 	switch outcome.Change {
 	case Recreate:
-		r.intend = append(r.intend, outcome.Entry)
+		r.intend = append(r.intend, seen(it))
 	case Created, Configured:
 		if id.Wave() == inventory.Definitions {
 			if r.changed == nil {

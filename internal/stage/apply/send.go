@@ -90,8 +90,8 @@ func (r *run) replace(ctx context.Context, it *item, fields []string) (Outcome, 
 	if err != nil {
 		return outcome, err
 	}
-	outcome.Entry.UID = it.live.UID
 	if keeps(res) {
+		outcome.Entry.UID = it.live.UID
 		outcome.Change = Kept
 		outcome.Why = strings.Join(fields, ", ") + " cannot be changed"
 		outcome.Entry.Fingerprint = fingerprint{
