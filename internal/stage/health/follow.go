@@ -104,7 +104,7 @@ func (w *Watcher) relist(ctx context.Context, g *watching) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	seen := map[string]bool{}
-	version, err := pages(ctx, g, g.selection(), func(object client.Object) {
+	version, err := pages(ctx, g, g.selection(), nil, func(object client.Object) {
 		seen[object.GetName()] = true
 		w.replace(g, object.GetName(), func(i *interest) *record { return g.record(object, i.wait, i.part.reports) }, true)
 	})

@@ -1,9 +1,12 @@
 package health
 
 import (
+	"context"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/stagewright/stagewright/internal/stage/inventory"
 )
@@ -128,6 +131,50 @@ func TestReplace_TellsWhoComesMeanwhile(t *testing.T) {
 	}, false)
 	if i.known == nil || i.known.version != "11" {
 		t.Errorf("known is %+v, want version 11", i.known)
+	}
+}
+
+// lister answers lists in two pages, and notes how it was asked.
+type lister struct {
+	client.WithWatch
+	asked []metav1.ListOptions
+}
+
+func (l *lister) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	var o client.ListOptions
+	o.ApplyOptions(options)
+	l.asked = append(l.asked, *o.AsListOptions())
+	list.SetResourceVersion("20")
+	if o.Continue == "" {
+		list.SetContinue("more")
+	}
+	return nil
+}
+
+// TestPages_SayOnceHowOldTheyMayBe: the API server refuses a version together with the rest of a list.
+func TestPages_SayOnceHowOldTheyMayBe(t *testing.T) {
+	l := &lister{}
+	_, p := listed(&watching{client: l, scope: scope{metadata: true, kind: configMaps}})
+	for version, want := range map[string]string{"": "0", "17": "17"} {
+		l.asked = nil
+		got, err := pages(t.Context(), p.watching, p.watching.selection(), p.age(version, true), func(client.Object) {})
+		if err != nil || got != "20" || len(l.asked) != 2 {
+			t.Fatalf("version %s, %v, after %d pages", got, err, len(l.asked))
+		}
+		first, second := l.asked[0], l.asked[1]
+		if first.ResourceVersion != want || first.Limit != pageSize || first.LabelSelector == "" {
+			t.Errorf("the first page is %+v", first)
+		}
+		if second.ResourceVersion != "" || second.ResourceVersionMatch != "" || second.Continue != "more" {
+			t.Errorf("the second page is %+v", second)
+		}
+	}
+	if p.age("17", false) != nil {
+		t.Error("where nothing is watched, a list out of the cache is taken")
+	}
+	p.watching.metadata = false
+	if p.age("17", true) != nil {
+		t.Error("where no generation tells that it is too old, a list out of the cache is taken")
 	}
 }
 
