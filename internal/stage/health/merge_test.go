@@ -4,7 +4,9 @@ import (
 	"context"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -175,6 +177,52 @@ func TestPages_SayOnceHowOldTheyMayBe(t *testing.T) {
 	p.watching.metadata = false
 	if p.age("17", true) != nil {
 		t.Error("where no generation tells that it is too old, a list out of the cache is taken")
+	}
+}
+
+// reader answers lists with the object that was before, and reads with the one that is.
+type reader struct {
+	client.WithWatch
+	before, now client.Object
+}
+
+func (r *reader) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	list.SetResourceVersion("20")
+	return meta.SetList(list, []runtime.Object{r.before})
+}
+
+func (r *reader) Get(_ context.Context, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+	object.SetUID(r.now.GetUID())
+	object.SetResourceVersion(r.now.GetResourceVersion())
+	return nil
+}
+
+// TestReadObjects_CacheHasTheObjectBefore: it may have been healthy, but it is not the one that was applied.
+func TestReadObjects_CacheHasTheObjectBefore(t *testing.T) {
+	of := func(uid types.UID, version string) client.Object {
+		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: uid, ResourceVersion: version}}
+	}
+	_, p := listed(&watching{client: &reader{before: of("old", "10"), now: of("new", "30")}, scope: scope{metadata: true, kind: configMaps}})
+	i := p.interests["a"]
+	for uid, want := range map[types.UID]string{"new": "30", "old": "10", "": "10"} {
+		i.target.Entry.UID = uid
+		seen, err := readObjects(t.Context(), i.wait, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := seen.objects["a"].version; got != want {
+			t.Errorf("waiting for UID %q: version %s is read, want %s", uid, got, want)
+		}
+	}
+	before := i.wait
+	before.settled, p.watching.phase = true, open
+	i.known = &record{exists: true, uid: "old", version: "10"}
+	for uid, want := range map[types.UID]bool{"new": false, "old": true, "": true} {
+		next := &interest{wait: &wait{}, part: p, target: i.target}
+		next.target.Entry.UID = uid
+		if got := carried(before, next, "a") != nil; got != want {
+			t.Errorf("waiting for UID %q: what is known is taken over: %v, want %v", uid, got, want)
+		}
 	}
 }
 

@@ -116,7 +116,7 @@ func readObjects(ctx context.Context, next *wait, p *part, age ...client.ListOpt
 	results := make(chan *readResult, len(p.interests))
 	for name, i := range p.interests {
 		// Whatever carries our labels no more is gone as far as deleting it is concerned.
-		if seen.objects[name] != nil || listed && (p.watching.name != "" || i.target.Gone) {
+		if seen.objects[name] != nil && !i.replaced(seen.objects[name]) || seen.objects[name] == nil && listed && (p.watching.name != "" || i.target.Gone) {
 			continue
 		}
 		group.Go(func() error {
