@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -105,7 +104,7 @@ func (w *Watcher) relist(ctx context.Context, g *watching) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	seen := map[string]bool{}
-	version, err := pages(ctx, g, g.selection(), func(object client.Object) {
+	version, err := pages(ctx, g, g.selection(), nil, func(object client.Object) {
 		seen[object.GetName()] = true
 		w.replace(g, object.GetName(), func(i *interest) *record { return g.record(object, i.wait, i.part.reports) }, true)
 	})
@@ -135,12 +134,15 @@ func (w *Watcher) applyGone(g *watching, name, version string) {
 }
 
 // replace makes new records of an object for all who wait for it. They are computed without the lock, because expressions
-// take their time.
+// take their time. Who has come meanwhile, with what was known before, gets one too.
 func (w *Watcher) replace(g *watching, name string, make func(*interest) *record, always bool) {
-	w.mu.Lock()
-	interests := slices.Clone(g.objects[name])
-	w.mu.Unlock()
-	for _, i := range interests {
+	told := map[*interest]bool{}
+	for {
+		i := w.untold(g, name, told)
+		if i == nil {
+			return
+		}
+		told[i] = true
 		r := make(i)
 		w.mu.Lock()
 		if !i.wait.gone && (always || newer(r, i.known)) {
@@ -149,6 +151,18 @@ func (w *Watcher) replace(g *watching, name string, make func(*interest) *record
 		}
 		w.mu.Unlock()
 	}
+}
+
+// untold returns somebody who waits for an object and was not told yet.
+func (w *Watcher) untold(g *watching, name string, told map[*interest]bool) *interest {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, i := range g.objects[name] {
+		if !told[i] {
+			return i
+		}
+	}
+	return nil
 }
 
 // refuse notes that a watch is not allowed, and has its users look again, because they believe that they are told.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -43,6 +44,26 @@ func (w *Watcher) read(ctx context.Context, next *wait, parts []*part) error {
 	return group.Wait()
 }
 
+// age says how old a list may be. A present one has an API server wait until its cache has caught up, which takes up to
+// 100 ms for a kind in which nothing happens. Where a watch follows, one out of the cache is as good: what it does not have
+// yet is told afterwards, an object whose generation is older than what was applied is in progress, and one that is missing
+// is read by its name. It must not be older than a watch that is there already.
+func (p *part) age(version string, watched bool) []client.ListOption {
+	if !watched {
+		return nil
+	}
+	for _, i := range p.interests {
+		if i.target.Generation == 0 && !p.watching.metadata {
+			return nil
+		}
+	}
+	raw := &metav1.ListOptions{ResourceVersion: "0", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
+	if version != "" {
+		raw.ResourceVersion = version
+	}
+	return []client.ListOption{&client.ListOptions{Raw: raw}}
+}
+
 // found is what a read has told.
 type found struct {
 	objects map[string]*record // by name, of those that exist
@@ -54,9 +75,10 @@ type found struct {
 func (w *Watcher) readPart(ctx context.Context, next *wait, p *part) error {
 	for range maxAttempts {
 		w.mu.Lock()
-		begun := p.watching.version != ""
+		version, watched := p.watching.version, p.watching.phase != refused
 		w.mu.Unlock()
-		seen, err := readObjects(ctx, next, p)
+		begun := version != ""
+		seen, err := readObjects(ctx, next, p, p.age(version, watched)...)
 		if err != nil {
 			return err
 		}
@@ -68,7 +90,7 @@ func (w *Watcher) readPart(ctx context.Context, next *wait, p *part) error {
 }
 
 // readObjects lists, and reads by name what the list does not have and what should exist: it may have lost our labels.
-func readObjects(ctx context.Context, next *wait, p *part) (found, error) {
+func readObjects(ctx context.Context, next *wait, p *part, age ...client.ListOption) (found, error) {
 	seen := found{objects: map[string]*record{}}
 	selection := p.watching.selection()
 	if p.watching.name == "" {
@@ -76,7 +98,7 @@ func readObjects(ctx context.Context, next *wait, p *part) (found, error) {
 			stagesv1.NameLabel: next.Owner.Name, stagesv1.NamespaceLabel: next.Owner.Namespace,
 		})
 	}
-	version, err := pages(ctx, p.watching, selection, func(object client.Object) {
+	version, err := pages(ctx, p.watching, selection, age, func(object client.Object) {
 		if p.interests[object.GetName()] != nil {
 			seen.objects[object.GetName()] = p.watching.record(object, next, p.reports)
 		}
@@ -94,7 +116,7 @@ func readObjects(ctx context.Context, next *wait, p *part) (found, error) {
 	results := make(chan *readResult, len(p.interests))
 	for name, i := range p.interests {
 		// Whatever carries our labels no more is gone as far as deleting it is concerned.
-		if seen.objects[name] != nil || listed && (p.watching.name != "" || i.target.Gone) {
+		if seen.objects[name] != nil && !i.replaced(seen.objects[name]) || seen.objects[name] == nil && listed && (p.watching.name != "" || i.target.Gone) {
 			continue
 		}
 		group.Go(func() error {
@@ -169,12 +191,16 @@ func newer(r, known *record) bool {
 	return err != nil || order >= 0
 }
 
-// pages lists in pages, and returns the version of the list.
-func pages(ctx context.Context, g *watching, selection []client.ListOption, each func(client.Object)) (string, error) {
+// pages lists in pages, and returns the version of the list. How old it may be is said for the first page only: the others
+// are of the same version.
+func pages(ctx context.Context, g *watching, selection, age []client.ListOption, each func(client.Object)) (string, error) {
 	next := ""
 	for {
 		list := g.list()
-		options := append([]client.ListOption{client.Limit(pageSize), client.Continue(next)}, selection...)
+		options := slices.Concat(selection, []client.ListOption{client.Limit(pageSize), client.Continue(next)})
+		if next == "" {
+			options = append(options, age...)
+		}
 		if err := g.client.List(ctx, list, options...); err != nil {
 			return "", err
 		}

@@ -105,6 +105,12 @@ func (i *interest) judge(now time.Time) (Status, time.Duration) {
 	return r.now(now)
 }
 
+// replaced reports whether a record is of another object than the one that was applied: the one before it, perhaps, which a
+// list out of a cache or a watch still has, and which may have been healthy.
+func (i *interest) replaced(r *record) bool {
+	return !i.target.Gone && r.exists && i.target.Entry.UID != "" && i.target.Entry.UID != r.uid
+}
+
 func (i *interest) judgeGone() Status {
 	r := i.known
 	switch {

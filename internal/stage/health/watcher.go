@@ -234,7 +234,7 @@ func carried(before *wait, i *interest, name string) *record {
 			continue
 		}
 		old := p.interests[name]
-		if old == nil || old.known == nil || old.known.unlabelled {
+		if old == nil || old.known == nil || old.known.unlabelled || i.replaced(old.known) {
 			return nil
 		}
 		if !old.known.exists && !i.target.Gone && !old.known.verified {
