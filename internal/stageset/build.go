@@ -7,6 +7,7 @@ import (
 	"maps"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -74,14 +75,13 @@ func (c *stageSets) buildStage(ctx context.Context, s *scope, w *stage) error {
 		}
 		return build.Input{
 			Files: files, Path: w.spec.Path, Patches: w.spec.Patches, Substitute: substitutes(w), Secrets: w.values.secrets,
+			Namespace: s.set.Namespace, Namespaced: s.namespaced(w),
 		}, nil
 	})
 	if err != nil {
 		return c.explain(s, stagesv1.ReasonArtifactFetchFailed, err)
 	}
-	if w.objects, err = placed(objects, s.set.Namespace, scopes{known: w.cluster.Client.RESTMapper(), stages: s.stages, also: objects}); err != nil {
-		return c.explain(s, stagesv1.ReasonBuildFailed, err)
-	}
+	w.objects = objects
 	w.ids = make([]inventory.ID, len(w.objects))
 	for i, object := range w.objects {
 		w.ids[i] = apply.EntryOf(object).ID
@@ -116,75 +116,31 @@ func substitutes(w *stage) map[string]string {
 	return all
 }
 
-// scopes tells which kinds have namespaces: those that the API server knows, and those that are defined by what is built.
-type scopes struct {
-	known  meta.RESTMapper
-	stages []*stage
-	also   []*unstructured.Unstructured
-}
-
-// placed gives objects without a namespace the one of the StageSet where their kind has namespaces, and takes it from those
-// whose kind has none. What changes is a copy.
-func placed(objects []*unstructured.Unstructured, namespace string, scopes scopes) ([]*unstructured.Unstructured, error) {
-	kinds := map[schema.GroupKind]bool{}
-	result := make([]*unstructured.Unstructured, len(objects))
-	for i, object := range objects {
-		result[i] = object
-		kind := object.GroupVersionKind()
-		namespaced, ok := kinds[kind.GroupKind()]
-		if !ok {
-			var err error
-			if namespaced, err = scopes.namespaced(kind); err != nil {
-				return nil, err
-			}
-			kinds[kind.GroupKind()] = namespaced
-		}
-		want := object.GetNamespace()
-		if !namespaced {
-			want = ""
-		} else if want == "" {
-			want = namespace
-		}
-		if want != object.GetNamespace() {
-			result[i] = object.DeepCopy()
-			result[i].SetNamespace(want)
-		}
-	}
-	return result, nil
-}
-
-func (k scopes) namespaced(kind schema.GroupVersionKind) (bool, error) {
-	for _, definition := range k.definitions() {
-		group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
-		name, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "kind")
-		if group == kind.Group && name == kind.Kind {
-			scope, _, _ := unstructured.NestedString(definition.Object, "spec", "scope")
-			return scope == "Namespaced", nil
-		}
-	}
-	mapping, err := k.known.RESTMapping(kind.GroupKind(), kind.Version)
-	if meta.IsNoMatchError(err) {
-		return true, nil // refused when it is applied, unless somebody else defines it until then
-	}
-	if err != nil {
-		return false, fmt.Errorf("looking up %s: %w", kind, err)
-	}
-	return mapping.Scope.Name() == meta.RESTScopeNameNamespace, nil
-}
-
-// definitions are the definitions of kinds among what is built.
-func (k scopes) definitions() []*unstructured.Unstructured {
-	var found []*unstructured.Unstructured
-	collect := func(objects []*unstructured.Unstructured) {
-		for _, object := range objects {
-			if object.GetKind() == "CustomResourceDefinition" {
-				found = append(found, object)
+// namespaced tells which kinds have namespaces: those that other stages define, and those that the API server knows.
+func (s *scope) namespaced(w *stage) func(schema.GroupKind) (namespaced, known bool) {
+	return func(kind schema.GroupKind) (namespaced, known bool) {
+		for _, other := range s.stages {
+			for _, object := range other.objects {
+				if scope, ok := scopeDefinedBy(object, kind); ok {
+					return scope == apiextensionsv1.NamespaceScoped, true
+				}
 			}
 		}
+		mapping, err := w.cluster.Client.RESTMapper().RESTMapping(kind)
+		if err != nil { // refused when it is applied, unless somebody defines it until then
+			return true, false
+		}
+		return mapping.Scope.Name() == meta.RESTScopeNameNamespace, true
 	}
-	for _, w := range k.stages {
-		collect(w.objects)
+}
+
+// scopeDefinedBy returns the scope of a kind where the object is its definition.
+func scopeDefinedBy(object *unstructured.Unstructured, kind schema.GroupKind) (apiextensionsv1.ResourceScope, bool) {
+	if object.GetKind() != "CustomResourceDefinition" {
+		return "", false
 	}
-	collect(k.also)
-	return found
+	group, _, _ := unstructured.NestedString(object.Object, "spec", "group")
+	name, _, _ := unstructured.NestedString(object.Object, "spec", "names", "kind")
+	scope, _, _ := unstructured.NestedString(object.Object, "spec", "scope")
+	return apiextensionsv1.ResourceScope(scope), group == kind.Group && name == kind.Kind
 }

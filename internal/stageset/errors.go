@@ -38,6 +38,7 @@ func (c *stageSets) explain(s *scope, otherwise string, err error) error {
 		refused  *apply.RefusedError
 		manifest *build.Error
 		notReady *source.NotReadyError
+		invalid  *source.InvalidError
 		archive  *artifact.RefusedError
 	)
 	later := s.retry(c.options.DefaultInterval)
@@ -50,6 +51,10 @@ func (c *stageSets) explain(s *scope, otherwise string, err error) error {
 		return reconcile.Waiting(later, stagesv1.ReasonConflictHeld, err)
 	case errors.As(err, &refused):
 		return reconcile.Waiting(later, stagesv1.ReasonApplyFailed, err)
+	case errors.As(err, &invalid):
+		return reconcile.Stalled(stagesv1.ReasonInvalidSpec, err)
+	case errors.Is(err, build.ErrEncrypted):
+		return reconcile.Stalled(stagesv1.ReasonDecryptionFailed, err)
 	case errors.As(err, &manifest):
 		return reconcile.Stalled(stagesv1.ReasonBuildFailed, err)
 	case errors.As(err, &notReady):

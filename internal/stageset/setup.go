@@ -39,9 +39,6 @@ import (
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,verbs=get;patch
 
-// parallel is how many requests one StageSet sends at a time.
-const parallel = 16
-
 // CacheOptions narrow the cache of a manager to namespaces, where none is all.
 func CacheOptions(namespaces ...string) cache.Options {
 	options := cache.Options{
@@ -94,7 +91,7 @@ func Setup(mgr ctrl.Manager, options Options) error {
 		checked:     newChecks(),
 		inventories: inventory.NewStore(inventory.StoreOptions{Client: own, Reader: own, ShardCap: options.ShardCap}),
 		builder:     build.New(build.Options{}),
-		applier:     apply.NewApplier(parallel),
+		applier:     apply.NewApplier(0),
 		waits:       waits, watches: watcher, schemas: crdwatch.NewSchemas(own, mgr.GetRESTMapper()),
 	})
 	if err != nil {
