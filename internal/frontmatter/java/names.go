@@ -75,7 +75,7 @@ var localNames = strings.Fields("connection statement resultSet columns row rows
 func locals(parameters []parameter) map[string]string {
 	s := scope{}
 	for _, p := range parameters {
-		s[p.Name] = true
+		s[p.Name], s[p.variable] = true, true
 	}
 	names := make(map[string]string, len(localNames))
 	for _, name := range localNames {

@@ -217,7 +217,7 @@ func (b *classBuilder) once(m *method) *methodView {
 	v := b.method(m, m.settings.onceName)
 	for _, p := range m.parameters {
 		if p.isIn() {
-			v.Parameters = append(v.Parameters, parameterView{typeText(p.Type), p.Name})
+			v.Parameters = append(v.Parameters, parameterView{typeText(p.Type), p.variable})
 		}
 	}
 	v.Binds = b.binds(m, v, "")
@@ -302,7 +302,7 @@ func (b *classBuilder) field(class, alias string, injected bool) string {
 func (b *classBuilder) batch(m *method) *methodView {
 	v := b.method(m, m.settings.batchName)
 	for _, p := range m.parameters {
-		v.Parameters = append(v.Parameters, parameterView{typeText(p.Type) + "[]", p.Name})
+		v.Parameters = append(v.Parameters, parameterView{typeText(p.Type) + "[]", p.variable})
 	}
 	v.Binds = b.binds(m, v, "["+v.L["i"]+"]")
 	v.Template, v.Returns = "batch", "void"

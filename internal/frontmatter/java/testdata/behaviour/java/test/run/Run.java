@@ -273,6 +273,15 @@ public final class Run {
             equal(List.of(1L, 2L, 3L), items.findStream().map(Item::id).collect(Collectors.toList()));
             equal(1, source.autoCommits);
         });
+        checks.put("cursor exhausted by an iterator", () -> {
+            insert(1, 2);
+            Iterator<Item> rows = items.findStream().iterator();
+            equal(1L, rows.next().id());
+            equal(2L, rows.next().id());
+            equal(false, rows.hasNext());
+            equal(false, rows.hasNext());
+            equal(1, source.autoCommits);
+        });
         checks.put("cursor closed early", () -> {
             insert(1, 2, 3);
             try (Stream<Item> stream = items.findStream()) {
@@ -372,6 +381,7 @@ public final class Run {
         checks.put("leaks: batch", () -> leaksInTransaction(() -> items.allUpdateName(new String[] {"x", "y"}, new long[] {1, 2})));
         checks.put("leaks: vendor", () -> leaks(items::findProduct));
         checks.put("leaks: cursor", () -> leaksInTransaction(() -> items.findStream().mapToLong(Item::id).sum()));
+        checks.put("leaks: cursor read by an iterator", () -> leaksInTransaction(() -> items.findStream().iterator().forEachRemaining(Item::id)));
         checks.put("leaks: cursor closed early", () -> leaksInTransaction(() -> {
             try (Stream<Item> stream = items.findStream()) {
                 stream.findFirst();
