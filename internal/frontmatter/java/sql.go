@@ -125,18 +125,18 @@ func (b *classBuilder) sql(m *method, v *methodView) {
 		arms = append(arms, "case "+quote(s.Vendor)+" -> "+expression+";")
 	}
 	expands := slices.ContainsFunc(m.parameters, func(p parameter) bool { return p.expands })
-	v.Vendors = len(vendors) > 0
-	if !v.Vendors && !expands {
-		v.SQL = fallback
+	v.Is.Vendors = len(vendors) > 0
+	if !v.Is.Vendors && !expands {
+		v.SQL.Text = fallback
 		return
 	}
 	if name, known := b.fields["sql\x00"+m.name]; known { // the batch shares it
-		v.SQL = name
+		v.SQL.Text = name
 		return
 	}
 	name := b.helperName.free(m.settings.onceName + "Sql")
 	var declared, passed []string
-	if v.Vendors {
+	if v.Is.Vendors {
 		declared, passed = append(declared, mark("java.lang.String")+" "+v.L["product"]), append(passed, v.L["product"])
 	}
 	for _, p := range m.parameters {
@@ -144,19 +144,19 @@ func (b *classBuilder) sql(m *method, v *methodView) {
 			declared, passed = append(declared, typeText(p.Type)+" "+p.variable), append(passed, p.variable)
 		}
 	}
-	v.SQL = name + "(" + strings.Join(passed, ", ") + ")"
+	v.SQL.Text = name + "(" + strings.Join(passed, ", ") + ")"
 	if !expands {
-		b.fields["sql\x00"+m.name] = v.SQL
+		b.fields["sql\x00"+m.name] = v.SQL.Text
 	}
 	body := "return " + fallback + ";"
-	if v.Vendors {
+	if v.Is.Vendors {
 		if fallback == "" {
 			message := m.repository + "." + m.name + " has a statement for " + strings.Join(vendors, ", ") + ", not for "
 			fallback = "throw new " + mark("java.lang.IllegalStateException") + "(" + quote(message) + " + " + v.L["product"] + ")"
 		}
 		body = "return switch (" + v.L["product"] + ") {\n" + strings.Join(arms, "\n") + "\ndefault -> " + fallback + ";\n};"
 	}
-	v.SQLText = append(v.SQLText, "private static "+mark("java.lang.String")+" "+name+"("+strings.Join(declared, ", ")+") {\n"+body+"\n}\n")
+	v.SQL.Methods = append(v.SQL.Methods, "private static "+mark("java.lang.String")+" "+name+"("+strings.Join(declared, ", ")+") {\n"+body+"\n}\n")
 }
 
 // expression is the SQL of a variant: a constant, or constants with lists between them.

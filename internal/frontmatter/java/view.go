@@ -30,50 +30,77 @@ type constantView struct{ Name, Literal string }
 
 // methodView is one way to execute a statement, with the methods that belong to it.
 type methodView struct {
-	Name, Returns, Label, Message, Several string
-	Doc                                    []string // without the tags
-	Annotations                            []string
-	Override                               bool
-	Own, Given, Catch                      bool
-	Parameters                             []parameterView
-	L                                      map[string]string // local variables
+	Name, Returns string
+	Template      string // which body
+	Names         namesView
+	Above         aboveView
+	Is            switchesView
+	Parameters    []parameterView
+	L             map[string]string // local variables
+	SQL           sqlView
+	Row           rowView
+	Out           string // the lines that return OUT parameters
+	Code          codeView
+}
 
-	Template             string // which body
-	Kind                 string
-	Vendors              bool
-	Prepared             bool
-	Call                 bool
-	SQL                  string   // expression
-	SQLText              []string // helper methods that make it
-	Binds                string
-	Counts               bool // update counts are returned
-	FetchSize            int
-	Row                  rowView
-	CursorClass, OwnNote string
-	Throw                bool   // on multiple results
-	Out                  string // the lines that return OUT parameters
-	ReturnDoc            string
-	Code                 codeView
+// namesView is what a method calls itself and others.
+type namesView struct{ Label, Message, Several, CursorClass string }
+
+// aboveView is what stands above a method.
+type aboveView struct {
+	Doc         []string // without the tags
+	ReturnDoc   string
+	OwnNote     string // of the method that opens its own connection
+	Annotations []string
+	Override    bool
+}
+
+// switchesView is what a method is like.
+type switchesView struct {
+	Reading, Call bool
+	Own           bool // there is a method that opens its own connection
+	Catch         bool // exceptions of SQL are wrapped
+	Vendors       bool // the database chooses the SQL
+	Prepared      bool
+	Counts        bool // update counts are returned
+	Throw         bool // on multiple results
+}
+
+// sqlView is how a statement gets its SQL and its parameters.
+type sqlView struct {
+	Text      string   // expression
+	Methods   []string // helpers that make it
+	Binds     string
+	FetchSize int
 }
 
 // codeView is what follows from the rest of a methodView. It is settled before the templates: they would look a method up anew
 // at each use.
 type codeView struct {
-	OwnHead, GivenHead                               headView
-	OwnParameters, GivenParameters, CursorParameters string
-	Passed, OwnCursor, GivenCursor                   string // arguments for the other method of the name
-	Throws, Sizes                                    string
-	StatementType, Prepare, Plain, Query             string
-	Void                                             bool
+	Own, Given                           wayView
+	CursorParameters                     string // of the method that both ways of a cursor share
+	Throws, Sizes                        string
+	StatementType, Prepare, Plain, Query string
+	Void                                 bool
+}
+
+// wayView is one of the two methods of a name: that which opens its own connection, and that which is given one.
+type wayView struct {
+	Head       headView
+	Parameters string
+	Passed     string // arguments for the other method of the name
+	Cursor     string // arguments for the method that both ways share
 }
 
 // complete settles what follows from the rest.
 func (m *methodView) complete() *methodView {
 	m.Code = codeView{
-		OwnHead: m.head(m.OwnNote), GivenHead: m.givenHead(),
-		OwnParameters: m.list("", true), GivenParameters: m.givenParameters(), CursorParameters: m.cursorParameters(),
-		Passed: m.list(m.L["connection"], false), OwnCursor: m.list(m.ownCursor(), false), GivenCursor: m.list(m.givenCursor(), false),
-		Throws: m.throws(), Sizes: m.sizes(),
+		Own: wayView{
+			Head: m.head(m.Above.OwnNote), Parameters: m.list("", true), Passed: m.list(m.L["connection"], false), Cursor: m.list(m.ownCursor(), false),
+		},
+		Given:            wayView{Head: m.givenHead(), Parameters: m.givenParameters(), Cursor: m.list(m.givenCursor(), false)},
+		CursorParameters: m.cursorParameters(),
+		Throws:           m.throws(), Sizes: m.sizes(),
 		StatementType: m.statementType(), Prepare: m.prepare(), Plain: m.plain(), Query: m.query(),
 		Void: m.Returns == "void",
 	}
@@ -87,7 +114,7 @@ type rowView struct{ Type, Setup, Read string }
 
 // throws is the clause of a method that leaves exceptions of SQL to its caller.
 func (m *methodView) throws() string {
-	if m.Catch {
+	if m.Is.Catch {
 		return ""
 	}
 	return " throws " + mark("java.sql.SQLException")
@@ -120,7 +147,7 @@ func (m *methodView) givenParameters() string {
 
 // cursorParameters are those of the method that both ways of a cursor share.
 func (m *methodView) cursorParameters() string {
-	return m.list(mark(m.CursorClass)+" "+m.L["cursor"]+", "+mark("java.sql.Connection")+" "+m.L["connection"], true)
+	return m.list(mark(m.Names.CursorClass)+" "+m.L["cursor"]+", "+mark("java.sql.Connection")+" "+m.L["connection"], true)
 }
 
 // classBuilder makes the view of a repository.
@@ -198,16 +225,21 @@ func (b *classBuilder) classDoc() []string {
 
 // method starts the view that once and batch share.
 func (b *classBuilder) method(m *method, name string) *methodView {
+	full := m.repository + "." + name
 	v := &methodView{
-		Name: name, Label: quote(m.repository + "." + name), Message: quote("executing " + m.repository + "." + name), Several: quote(m.repository + "." + name + " found more than one row"),
-		Own: m.settings.own, Given: true, Catch: m.settings.catches, Kind: m.kind, Prepared: m.settings.prepared,
-		Call: m.kind == matter.Calling, Counts: m.settings.counts, L: locals(m.parameters), Override: b.view.Interface != "",
-		Annotations: b.annotations(m), FetchSize: b.project.FetchSize, CursorClass: b.cursorClass(),
+		Name:  name,
+		Names: namesView{Label: quote(full), Message: quote("executing " + full), Several: quote(full + " found more than one row"), CursorClass: b.cursorClass()},
+		Above: aboveView{Annotations: b.annotations(m), Override: b.view.Interface != ""},
+		Is: switchesView{
+			Reading: m.kind == matter.Reading, Call: m.kind == matter.Calling, Own: m.settings.own, Catch: m.settings.catches,
+			Prepared: m.settings.prepared, Counts: m.settings.counts,
+		},
+		L: locals(m.parameters), SQL: sqlView{FetchSize: b.project.FetchSize},
 	}
 	if description := text(m.written.Get("description")); strings.TrimSpace(description) != "" {
-		v.Doc = javadoc(strings.TrimSpace(description))
+		v.Above.Doc = javadoc(strings.TrimSpace(description))
 	} else {
-		v.Doc = []string{"Executes " + javadoc(m.name)[0] + " of " + javadoc(m.lead.File.Relative)[0] + "."}
+		v.Above.Doc = []string{"Executes " + javadoc(m.name)[0] + " of " + javadoc(m.lead.File.Relative)[0] + "."}
 	}
 	b.sql(m, v)
 	return v
@@ -220,16 +252,16 @@ func (b *classBuilder) once(m *method) *methodView {
 			v.Parameters = append(v.Parameters, parameterView{typeText(p.Type), p.variable})
 		}
 	}
-	v.Binds = b.binds(m, v, "")
+	v.SQL.Binds = b.binds(m, v, "")
 	switch {
 	case m.out != nil:
 		v.Template = "out"
-		v.Returns, v.ReturnDoc = typeText(m.out.typ), "what the call sets"
+		v.Returns, v.Above.ReturnDoc = typeText(m.out.typ), "what the call sets"
 		v.Out = b.out(m, v)
 	case m.returning == matter.None && m.kind == matter.Writing:
 		v.Template, v.Returns = "update", "void"
-		if v.Counts {
-			v.Returns, v.ReturnDoc = "int", "the number of affected rows"
+		if v.Is.Counts {
+			v.Returns, v.Above.ReturnDoc = "int", "the number of affected rows"
 		}
 	case m.returning == matter.None:
 		v.Template, v.Returns = "execute", "void"
@@ -242,20 +274,20 @@ func (b *classBuilder) once(m *method) *methodView {
 // rows completes the view of a method that returns rows.
 func (b *classBuilder) rows(m *method, v *methodView) {
 	v.Row = b.row(m, v)
-	v.Throw = m.settings.throwsOnMultiple
+	v.Is.Throw = m.settings.throwsOnMultiple
 	switch m.returning {
 	case matter.Single:
 		v.Template, v.Returns = "single", mark("java.util.Optional")+"<"+v.Row.Type+">"
-		v.ReturnDoc = "the first row, or empty without one"
-		if v.Throw {
-			v.ReturnDoc = "the row, or empty without one"
+		v.Above.ReturnDoc = "the first row, or empty without one"
+		if v.Is.Throw {
+			v.Above.ReturnDoc = "the row, or empty without one"
 		}
 	case matter.Cursor:
 		v.Template, v.Returns = "cursor", mark("java.util.stream.Stream")+"<"+v.Row.Type+">"
-		v.ReturnDoc = "the rows, which are read as the stream is; close it unless it is read to its end"
+		v.Above.ReturnDoc = "the rows, which are read as the stream is; close it unless it is read to its end"
 	default:
 		v.Template, v.Returns = "multiple", mark("java.util.List")+"<"+v.Row.Type+">"
-		v.ReturnDoc = "all rows"
+		v.Above.ReturnDoc = "all rows"
 	}
 	if m.kind != matter.Reading {
 		b.helpers["firstRows("] = firstRows
@@ -304,14 +336,14 @@ func (b *classBuilder) batch(m *method) *methodView {
 	for _, p := range m.parameters {
 		v.Parameters = append(v.Parameters, parameterView{typeText(p.Type) + "[]", p.variable})
 	}
-	v.Binds = b.binds(m, v, "["+v.L["i"]+"]")
+	v.SQL.Binds = b.binds(m, v, "["+v.L["i"]+"]")
 	v.Template, v.Returns = "batch", "void"
-	v.OwnNote = "All entries are one transaction, that of the connection when it has one already."
-	if v.Counts {
-		v.Returns, v.ReturnDoc = "int[]", "the number of affected rows of each entry"
+	v.Above.OwnNote = "All entries are one transaction, that of the connection when it has one already."
+	if v.Is.Counts {
+		v.Returns, v.Above.ReturnDoc = "int[]", "the number of affected rows of each entry"
 	}
 	b.helpers["sameLength("] = sameLength
-	if v.Own {
+	if v.Is.Own {
 		b.helpers["rollBack("] = rollBack
 	}
 	return v.complete()
