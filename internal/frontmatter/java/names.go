@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/stagewright/stagewright/internal/frontmatter/matter"
 	"github.com/stagewright/stagewright/internal/frontmatter/statement"
 )
 
@@ -37,22 +36,6 @@ func upperSnake(name string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// lowerFirst returns a word with a small letter first; a run of capitals is one word.
-func lowerFirst(word string) string {
-	runes := []rune(word)
-	for i, r := range runes {
-		if !unicode.IsUpper(r) || i > 0 && i+1 < len(runes) && unicode.IsLower(runes[i+1]) {
-			break
-		}
-		runes[i] = unicode.ToLower(r)
-	}
-	name := string(runes)
-	if !matter.IsName(name) {
-		return name + "Value"
-	}
-	return name
 }
 
 // scope hands out names that are not taken yet.

@@ -265,7 +265,7 @@ func (g *generator) customRow(m *method, n *matter.Node) (*row, bool) {
 		}
 		c := &custom{class: text(n.Get("converterType")), method: text(n.Get("methodName")), alias: text(n.Get("alias"))}
 		if c.alias == "" {
-			c.alias = lowerFirst(lastPart(c.class))
+			c.alias = statement.Decapital(lastPart(c.class))
 		}
 		return &row{typ: boxed(t), custom: c}, true
 	}
@@ -294,7 +294,7 @@ func (g *generator) customRow(m *method, n *matter.Node) (*row, bool) {
 	if !d.Creatable && d.Kind != javasource.Record && !g.project.Setting(m.written, "injectConverters") {
 		return fail("%s has no public constructor without parameters; write injectConverters: true", n.Value)
 	}
-	return &row{typ: boxed(returns.Type), custom: &custom{class: n.Value, method: found[0].Name, alias: lowerFirst(lastPart(n.Value))}}, true
+	return &row{typ: boxed(returns.Type), custom: &custom{class: n.Value, method: found[0].Name, alias: statement.Decapital(lastPart(n.Value))}}, true
 }
 
 // nameConverters decides the classes of the converters. Those without other columns get the plain names.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stagewright/stagewright/internal/frontmatter/matter"
+	"github.com/stagewright/stagewright/internal/frontmatter/statement"
 )
 
 // classView is what the templates of a repository see: nothing is left to decide but imports and indentation.
@@ -24,6 +25,7 @@ type classView struct {
 type fieldView struct {
 	Type, Name string
 	Injected   bool
+	said       bool // by a statement, not by a default
 }
 
 type constantView struct{ Name, Literal string }
@@ -299,10 +301,10 @@ func (b *classBuilder) row(m *method, v *methodView) rowView {
 	r := m.row
 	switch {
 	case r.custom != nil:
-		field := b.field(r.custom.class, r.custom.alias, m.settings.injects)
+		field := b.field(r.custom.class, r.custom.alias, m)
 		return rowView{Type: typeText(r.typ), Read: field + "." + r.custom.method + "(" + v.L["resultSet"] + ")"}
 	case r.converter != nil:
-		field := b.field(r.converter.class, lowerFirst(lastPart(r.converter.class)), m.settings.injects)
+		field := b.field(r.converter.class, statement.Decapital(lastPart(r.converter.class)), m)
 		return rowView{
 			Type:  typeText(r.typ),
 			Setup: "var " + v.L["columns"] + " = " + field + ".columns(" + v.L["resultSet"] + ");",
@@ -314,8 +316,8 @@ func (b *classBuilder) row(m *method, v *methodView) rowView {
 	}
 }
 
-// field returns the field of a converter; a converter is injected when one of its statements says so.
-func (b *classBuilder) field(class, alias string, injected bool) string {
+// field returns the field of a converter. Whether it is injected is what one of its statements says, else the default.
+func (b *classBuilder) field(class, alias string, m *method) string {
 	key := class + "\x00" + alias
 	name, known := b.fields[key]
 	if !known {
@@ -324,8 +326,9 @@ func (b *classBuilder) field(class, alias string, injected bool) string {
 		b.view.Converters = append(b.view.Converters, fieldView{Type: mark(class), Name: name})
 	}
 	for i := range b.view.Converters {
-		if c := &b.view.Converters[i]; c.Name == name && injected {
-			c.Injected = true
+		said := m.written.Get("injectConverters") != nil
+		if c := &b.view.Converters[i]; c.Name == name && (said || !c.said) {
+			c.Injected, c.said = m.settings.injects, said
 		}
 	}
 	return "this." + name
