@@ -161,8 +161,8 @@ func (c conversion) primitive() bool {
 
 // conversion returns how a scalar is read.
 func (s *Scalar) conversion(f from) conversion {
-	if f.out && s.Out != "" {
-		return conversion{s.Out, s.OutRaw, s.OutFrom}
+	if f.out && s.Out.Get != "" {
+		return conversion{s.Out.Get, s.Out.Raw, s.Out.From}
 	}
 	return conversion{s.Get, s.Raw, s.From}
 }
@@ -357,6 +357,8 @@ func (v value) jdbcType() string {
 	switch {
 	case v.kind == arrayValue:
 		return "ARRAY"
+	case v.scalar != nil && v.scalar.Out.JDBC != "":
+		return v.scalar.Out.JDBC
 	case v.scalar != nil:
 		return v.scalar.JDBC
 	}

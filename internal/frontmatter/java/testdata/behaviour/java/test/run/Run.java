@@ -32,6 +32,7 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import test.gen.ItemRepository;
+import test.gen.OutRepository;
 import test.gen.ProcRepository;
 import test.gen.TypesRepository;
 import test.model.Division;
@@ -43,7 +44,7 @@ import test.model.Status;
 /** Runs what was generated against one database, and prints a line for every check. */
 @SuppressWarnings("deprecation") // a statement has the annotation
 public final class Run {
-    private interface Check {
+    interface Check {
         void run() throws Exception;
     }
 
@@ -134,6 +135,9 @@ public final class Run {
                         + "\"duration\" varchar(50), \"period\" varchar(50), \"year\" integer, \"year_month\" varchar(10), \"sql_date\" date, \"sql_time\" time,"
                         + "\"timestamp\" timestamp, \"uri\" varchar(100), \"url\" varchar(100), \"uuid\" uuid, \"status\" varchar(10), \"longs\" bigint array,"
                         + "\"boxes\" bigint array, \"texts\" varchar(10) array, \"decimals\" numeric(10,2) array, \"object\" bigint, \"wide\" numeric(10, 2))");
+        for (String procedure : Outs.procedures(database)) {
+            execute(procedure);
+        }
         if (is("postgresql")) {
             execute("CREATE PROCEDURE add_one(IN a int, OUT b int) LANGUAGE plpgsql AS $$ BEGIN b := a + 1; END $$",
                     "CREATE PROCEDURE twice(INOUT x int) LANGUAGE plpgsql AS $$ BEGIN x := x * 2; END $$",
@@ -150,7 +154,7 @@ public final class Run {
         }
     }
 
-    private static void equal(Object want, Object got) {
+    static void equal(Object want, Object got) {
         if (!Objects.deepEquals(want, got)) {
             throw new AssertionError("want " + show(want) + ", got " + show(got));
         }
@@ -180,7 +184,7 @@ public final class Run {
         }
     }
 
-    private void register() {
+    private void register() throws Exception {
         checks.put("single", () -> {
             insert(1);
             equal(Optional.of(new Item(1, "name1", Status.OPEN, CREATED, new Item.Address("z1", "c1"))), items.findItem(1));
@@ -334,6 +338,7 @@ public final class Run {
                 proc.callTouch();
                 equal(true, items.findItem(99).isPresent());
             });
+            new Outs(new OutRepository(source), database).register(checks::put);
             checks.put("leaks: call", () -> leaks(() -> proc.callDivideRecord(7, 2)));
         }
         if (is("hsqldb")) {
