@@ -121,6 +121,7 @@ public final class Run {
         source.left.clear();
         source.rollbackFails = false;
         source.restoreFails = false;
+        source.inTransaction = false;
     }
 
     private void create() throws SQLException {
@@ -266,6 +267,27 @@ public final class Run {
                     new String[] {"OPEN", "OPEN", "OPEN"}, new OffsetDateTime[3], new String[3], new String[3]));
             equal(0, items.findItems().size());
         });
+        checks.put("batch of a given connection", () -> {
+            insert(1);
+            try (Connection connection = source.getConnection()) {
+                connection.setAutoCommit(false);
+                equal(new int[] {1}, items.allUpdateName(connection, new String[] {"x"}, new long[] {1}));
+                equal(Optional.of("x"), items.findName(connection, 1));
+                connection.rollback();
+                equal(false, connection.getAutoCommit());
+            }
+            equal(Optional.of("name1"), items.findName(1));
+            equal(0, source.autoCommits);
+        });
+        checks.put("batch and cursor in a transaction of the data source", () -> {
+            insert(1);
+            source.inTransaction = true;
+            equal(new int[] {1}, items.allUpdateName(new String[] {"x"}, new long[] {1}));
+            equal(1L, items.findStream().count());
+            equal(0, source.autoCommits);
+            source.inTransaction = false;
+            equal(Optional.of("name1"), items.findName(1)); // nobody has committed
+        });
         checks.put("batch of nothing and of different lengths", () -> {
             equal(new int[0], items.allUpdateName(new String[0], new long[0]));
             equal(0, source.calls);
@@ -325,7 +347,10 @@ public final class Run {
                 equal(Optional.of(7L), items.addItem(7, "OPEN"));
                 equal(List.of(20L, 21L), items.addItems(20).collect(Collectors.toList()));
                 equal(3, items.findItems().size());
+                equal(List.of(30L, 31L), items.addMany(30).stream().map(Item::id).collect(Collectors.toList()));
             });
+            checks.put("leaks: cursor of writing", () -> leaks(() -> items.addItems(20).count()));
+            checks.put("leaks: writing with many rows", () -> leaks(() -> items.addMany(20)));
             checks.put("leaks: writing with rows", () -> leaks(() -> items.addItem(1, "OPEN")));
         }
         checks.put("writing that returns no rows", () -> fails(RuntimeException.class, "addNothing", () -> items.addNothing(1)));
@@ -339,6 +364,8 @@ public final class Run {
                 equal(true, items.findItem(99).isPresent());
             });
             new Outs(new OutRepository(source), database).register(checks::put);
+            checks.put("leaks: call that sets one parameter", () -> leaks(() -> proc.callTwice(7)));
+            checks.put("leaks: call that returns nothing", () -> leaks(proc::callTouch));
             checks.put("leaks: call", () -> leaks(() -> proc.callDivideRecord(7, 2)));
         }
         if (is("hsqldb")) {
@@ -381,6 +408,9 @@ public final class Run {
         });
         checks.put("leaks: single", () -> leaks(() -> items.findItem(1)));
         checks.put("leaks: multiple", () -> leaks(items::findMaps));
+        checks.put("leaks: collections", () -> leaks(() -> items.findItemsByIds(List.of(1L), Status.OPEN, Set.of())));
+        checks.put("leaks: reading none", () -> leaks(() -> items.readNothing("x", 1)));
+        checks.put("leaks: converter of the user", () -> leaks(items::findConverted));
         checks.put("leaks: update", () -> leaks(() -> items.doUpdateName("x", 1)));
         checks.put("leaks: plain statement", () -> leaks(items::deleteAll));
         checks.put("leaks: batch", () -> leaksInTransaction(() -> items.allUpdateName(new String[] {"x", "y"}, new long[] {1, 2})));
