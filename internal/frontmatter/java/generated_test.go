@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -61,6 +62,7 @@ func TestGenerated(t *testing.T) {
 	need(t, "javac", "openjdk-17-jdk-headless")
 	need(t, filepath.Join(jars, "h2.jar"), "libh2-java")
 	classes := compiled(t)
+	t.Run("wide record", func(t *testing.T) { staysSmall(t, classes, "test.wide.converter.WideConverter") })
 	t.Run("H2", func(t *testing.T) {
 		need(t, filepath.Join(jars, "h2.jar"), "libh2-java")
 		behaves(t, classes, "h2.jar", elsewhere, "h2", "jdbc:h2:mem:behaviour;DB_CLOSE_DELAY=-1", "sa")
@@ -126,7 +128,7 @@ func compiled(t testing.TB) string {
 		unpack(t, archive, project)
 		projects = append(projects, project)
 	}
-	projects = append(projects, longSQL(t, filepath.Join(dir, "long")))
+	projects = append(projects, longSQL(t, filepath.Join(dir, "long")), wideRecord(t, filepath.Join(dir, "wide")))
 	var sources []string
 	for _, project := range projects {
 		files, findings := generated(t, project)
@@ -163,6 +165,38 @@ func longSQL(t testing.TB, dir string) string {
 		writeFile(t, filepath.Join(dir, name+".sql"), "SELECT\n"+text+"\n1;\n")
 	}
 	return dir
+}
+
+// wideRecord is a project with a record of as many components as there can be, of a type that takes the most code to read.
+func wideRecord(t testing.TB, dir string) string {
+	t.Helper()
+	components := make([]string, 0, maxComponents)
+	for i := range maxComponents {
+		components = append(components, fmt.Sprintf("Integer c%d", i))
+	}
+	writeFile(t, filepath.Join(dir, "frontmatter.yaml"), "basePackage: test.wide\njavaSources: [java]\n")
+	writeFile(t, filepath.Join(dir, "java/test/wide/Wide.java"), "package test.wide;\npublic record Wide("+strings.Join(components, ", ")+") {}\n")
+	writeFile(t, filepath.Join(dir, "findWide.sql"), "-- resultRowType: test.wide.Wide\nSELECT * FROM wide;\n")
+	return dir
+}
+
+// offset is the place of an instruction in its method, as javap prints it.
+var offset = regexp.MustCompile(`(?m)^ +([0-9]+): `)
+
+// staysSmall: no method of a class is so large that the JVM only ever interprets it.
+func staysSmall(t *testing.T, classes, class string) {
+	t.Helper()
+	largest := 0
+	for _, m := range offset.FindAllStringSubmatch(run(t, "javap", "-c", "-cp", classes, class), -1) {
+		at, err := strconv.Atoi(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		largest = max(largest, at)
+	}
+	if largest < 1000 || largest > 7900 {
+		t.Errorf("the largest method has %d bytes, want at most 7,900", largest)
+	}
 }
 
 func javaFiles(t testing.TB, dir string) []string {
