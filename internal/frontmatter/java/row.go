@@ -170,7 +170,7 @@ type rowBuilder struct {
 // reserve keeps variables from hiding the classes that expressions name, as variables called com or Status would.
 func (b *rowBuilder) reserve(d *javasource.Declaration, seen map[string]bool) {
 	for _, c := range d.Components {
-		class := c.Type.Type.Class
+		class := c.Type.Class
 		if seen[class] {
 			continue
 		}
