@@ -64,6 +64,28 @@ func TestConsole_ShowsWhatHappens(t *testing.T) {
 	}
 }
 
+// TestSession_LeavesTheCachesOfTheUserAlone: what pages run writes to no cache but its own, and Go compiles nothing twice.
+func TestSession_LeavesTheCachesOfTheUserAlone(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skipf("the pages use bash, which is not installed: %v", err)
+	}
+	s := newSession(t, build(t))
+	compiled, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", user)
+	output, err := s.bash(t.Context(), "frontmatter generate java examples/java && ls $XDG_CACHE_HOME && go env GOCACHE").CombinedOutput()
+	if err != nil || !strings.HasSuffix(string(output), "\nstagewright-frontmatter\n"+string(compiled)) {
+		t.Errorf("%v, want a cache and %s in\n%s", err, compiled, output)
+	}
+	left, err := os.ReadDir(user)
+	if err != nil || len(left) > 0 {
+		t.Errorf("%v, the cache of the user has %v", err, left)
+	}
+}
+
 // TestDemo_EveryStepGoesAsExpected runs what "make demo EXIT=1 OPERATOR=0" runs.
 func TestDemo_EveryStepGoesAsExpected(t *testing.T) {
 	demo(t, "OPERATOR=0", "All 8 steps over HTTP went as expected.")
@@ -94,6 +116,7 @@ func demo(t *testing.T, part, want string) {
 // session is where the blocks of one page run.
 type session struct {
 	directory, binaries string
+	caches              []string // settings of where programs keep what they remember
 	server              *exec.Cmd
 	ended               chan struct{} // closed when the server has
 	command             string        // that started it
@@ -102,7 +125,7 @@ type session struct {
 
 func newSession(t *testing.T, binaries string) *session {
 	t.Helper()
-	s := &session{directory: t.TempDir(), binaries: binaries, addresses: strings.NewReplacer()}
+	s := &session{directory: t.TempDir(), binaries: binaries, caches: caches(t), addresses: strings.NewReplacer()}
 	copied := filepath.Join(s.directory, "examples")
 	if err := os.CopyFS(copied, os.DirFS(filepath.Join(root, "examples"))); err != nil {
 		t.Fatal(err)
@@ -113,6 +136,16 @@ func newSession(t *testing.T, binaries string) *session {
 	}
 	t.Cleanup(s.stop)
 	return s
+}
+
+// caches keeps programs out of the cache of the user who runs the tests, but for what Go has compiled there.
+func caches(t *testing.T) []string {
+	t.Helper()
+	compiled, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"XDG_CACHE_HOME=" + t.TempDir(), "GOCACHE=" + strings.TrimSpace(string(compiled))}
 }
 
 func (s *session) play(t *testing.T, b block) {
@@ -167,6 +200,7 @@ func (s *session) bash(ctx context.Context, script string) *exec.Cmd {
 	command := exec.CommandContext(ctx, "bash", "-c", script)
 	command.Dir = s.directory
 	command.Env = append(os.Environ(), "PATH="+s.binaries+":"+os.Getenv("PATH"), "CURL_HOME="+s.directory, "LC_ALL=C.UTF-8")
+	command.Env = append(command.Env, s.caches...)
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	return command

@@ -82,8 +82,10 @@ func (a *across) repository(all []*statement.Statement) {
 	}
 	names := slices.Sorted(maps.Keys(byName))
 	distinct := make([]*statement.Statement, 0, len(names))
+	groups := make([][]*statement.Statement, 0, len(names))
 	for _, name := range names {
 		group := byName[name]
+		groups = append(groups, group)
 		distinct = append(distinct, group[0])
 		if len(group) > 1 {
 			a.variants(group)
@@ -91,6 +93,7 @@ func (a *across) repository(all []*statement.Statement) {
 	}
 	a.methods(distinct)
 	a.converters(all)
+	a.injections(groups)
 }
 
 // variants: statements of one name are variants, one for each vendor and at most one without, and agree in all else.

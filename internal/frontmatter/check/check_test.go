@@ -112,6 +112,46 @@ func TestVariants_InheritAndConflict(t *testing.T) {
 	}
 }
 
+// TestInjection_ConflictsInOneRepository: what is said about the same converter of the same class is the same.
+func TestInjection_ConflictsInOneRepository(t *testing.T) {
+	statement := func(name, more string) string { return "-- name: " + name + "\n" + more + "select 1;\n" }
+	const yes, no = "-- injectConverters: true\n", "-- injectConverters: false\n"
+	const named, mapped = "-- resultRowConverter: a.UserConverter\n", "-- resultRowConverter: {alias: %, converterType: a.UserConverter, methodName: m, resultType: string}\n"
+	const record, columns = "-- resultRowType: a.User\n", "-- resultRowType: a.User\n-- resultRowColumns: {id: user_id}\n"
+	aliased := func(alias string) string { return strings.ReplaceAll(mapped, "%", alias) }
+	for name, test := range map[string]struct {
+		sql  string
+		want bool
+	}{
+		"maps":                         {statement("findA", yes) + statement("findB", no), true},
+		"one says nothing":             {statement("findA", yes) + statement("findB", "") + statement("findC", yes), false},
+		"one has no rows":              {statement("findA", yes) + statement("findB", no+"-- returning: none\n"), false},
+		"one has no converter":         {statement("findA", yes) + statement("findB", no+"-- resultRowType: string\n"), false},
+		"one record":                   {statement("findA", yes+record) + statement("findB", record+no), true},
+		"other columns":                {statement("findA", yes+record) + statement("findB", columns+no), false},
+		"a record and maps":            {statement("findA", yes+record) + statement("findB", no), false},
+		"one converter, one alias":     {statement("findA", yes+named) + statement("findB", no+aliased("userConverter")), true},
+		"one converter, two aliases":   {statement("findA", yes+named) + statement("findB", no+aliased("other")), false},
+		"two repositories":             {statement("findA", yes) + statement("findB", "-- repository: a.B\n"+no), false},
+		"written by a variant":         {statement("findA", yes) + statement("findB", "-- vendor: H2\n") + statement("findB", no), true},
+		"the type by another variant":  {statement("findA", yes+record) + statement("findB", record) + statement("findB", "-- vendor: H2\n"+no), true},
+		"all say the same, three ways": {statement("findA", yes) + statement("findB", yes) + statement("findC", yes), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := 0
+			for _, d := range run(t, Example{SQL: test.sql}) {
+				if d.Rule != RuleInjection || len(d.Related) != 1 || d.Related[0].Span == d.Span {
+					t.Errorf("%s: %s, %d other places", d.Rule, d.Message, len(d.Related))
+				}
+				found++
+			}
+			if want := map[bool]int{true: 2}[test.want]; found != want {
+				t.Errorf("%d findings, want %d", found, want)
+			}
+		})
+	}
+}
+
 func TestGlobs(t *testing.T) {
 	tests := []struct {
 		pattern, path string

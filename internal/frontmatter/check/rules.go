@@ -24,6 +24,7 @@ const (
 	RuleVariant         source.Rule = "variant-conflict"
 	RuleMethodClash     source.Rule = "method-clash"
 	RuleConverterAlias  source.Rule = "converter-alias"
+	RuleInjection       source.Rule = "converter-injection"
 	RuleRepositoryCase  source.Rule = "repository-case"
 
 	// Applied when Java is generated: they need the DDL and the Java sources.

@@ -204,6 +204,13 @@ var projectRules = []RuleRow{
 			"-- name: findAdmin\n-- resultRowConverter: {alias: admins, converterType: a.B, methodName: map, resultType: string}\nSELECT 2;\n"),
 	},
 	{
+		ID: RuleInjection, Severity: Error, Layer: LayerProject,
+		Summary: "Statements of one repository disagree about the injection of a converter.",
+		Text:    "The repository has one field for the converter, and either creates it or takes it as a parameter of its constructor. Statements that do not write the key follow those that do.",
+		Wrong:   sql("-- name: findUser\n-- injectConverters: true\nSELECT 1;\n\n-- name: findAdmin\n-- injectConverters: false\nSELECT 2;\n"),
+		Right:   sql("-- name: findUser\n-- injectConverters: true\nSELECT 1;\n\n-- name: findAdmin\nSELECT 2;\n"),
+	},
+	{
 		ID: RuleRepositoryCase, Severity: Error, Layer: LayerProject,
 		Summary: "Two repositories differ by case only.",
 		Text:    "Some file systems hold only one of them.",

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/stagewright/stagewright/internal/frontmatter/ddl"
@@ -14,7 +13,7 @@ import (
 	"github.com/stagewright/stagewright/internal/frontmatter/source"
 )
 
-// Schema reads the DDL of the project, in the order of the paths. A pattern that no file matches is a misuse: types
+// Schema reads the DDL of the project, in the order in which a database gets it. A pattern that no file matches is a misuse: types
 // would be missing for no reason that can be seen.
 func (p *Project) Schema() (*ddl.Schema, error) {
 	files, err := p.DDLFiles()
@@ -33,7 +32,7 @@ func (p *Project) SchemaOf(files []*source.File) *ddl.Schema {
 	return schema
 }
 
-// DDLFiles returns the files that tell the types of columns, in the order of their paths.
+// DDLFiles returns the files that tell the types of columns, in the order in which a database gets them.
 func (p *Project) DDLFiles() ([]*source.File, error) {
 	var paths []string
 	for _, pattern := range p.DDL {
@@ -43,10 +42,9 @@ func (p *Project) DDLFiles() ([]*source.File, error) {
 		}
 		paths = append(paths, found...)
 	}
-	slices.Sort(paths)
-	paths = slices.Compact(paths)
 	files := make([]*source.File, 0, len(paths))
-	for _, path := range paths {
+	for _, relative := range ddl.InOrder(paths) {
+		path := filepath.Join(p.Root, filepath.FromSlash(relative))
 		text, findings := readFile(path)
 		file := source.NewFile(path, text)
 		if findings == nil {
@@ -60,7 +58,7 @@ func (p *Project) DDLFiles() ([]*source.File, error) {
 	return files, nil
 }
 
-// matching returns the files that a pattern of DDL matches, which is relative to the project file.
+// matching returns the files that a pattern of DDL matches; like the pattern they are relative to the project file.
 func (p *Project) matching(pattern string) ([]string, error) {
 	glob := compileGlobs([]string{pattern})
 	fixed := strings.TrimPrefix(pattern, "./")
@@ -81,8 +79,8 @@ func (p *Project) matching(pattern string) ([]string, error) {
 			return nil
 		}
 		relative, err := filepath.Rel(p.Root, file)
-		if err == nil && glob.match(filepath.ToSlash(relative)) {
-			paths = append(paths, file)
+		if relative = filepath.ToSlash(relative); err == nil && glob.match(relative) {
+			paths = append(paths, relative)
 		}
 		return err
 	})

@@ -181,7 +181,8 @@ const referenceJavaIntro = `
 
 What generated code calls to read a column, to bind a parameter and to read what a call has set, and what NULL is read as.
 A test sends a value and NULL of every row there and back on H2 2.1, HSQLDB 2.7 and PostgreSQL 15, and the values also in a
-batch, OffsetTime aside. OUT parameters were tested on PostgreSQL and HSQLDB with whole numbers only.
+batch, OffsetTime aside; the zone of the JVM is not UTC, HSQLDB aside. OUT parameters of every row were tested on PostgreSQL
+and HSQLDB, with values and NULL.
 
 - ` + "`sqlType` and `scale` make every bind `setObject(i, value, Types.X, scale)`" + `.
 - Enums are texts: ` + "`getString` and `valueOf`, `setString` and `name`" + `. An enum of PostgreSQL needs ` + "`sqlType: OTHER`" + `.
@@ -189,7 +190,10 @@ batch, OffsetTime aside. OUT parameters were tested on PostgreSQL and HSQLDB wit
 - Arrays of String, Boolean, Short, Integer, Long, Float, Double, BigDecimal, UUID and of primitives, ` + "`byte[]` aside" + `, are read by
   ` + "`getArray`" + ` and bound by ` + "`setArray`" + `. HSQLDB drops the digits behind the point of BigDecimal in arrays.
 - A parameter of any other class is handed to ` + "`setObject`" + ` as it is.
-- OffsetDateTime and ZonedDateTime come back in the offset that the driver chooses; the instant is the same.
+- OffsetDateTime, OffsetTime and ZonedDateTime come back in the offset that the driver chooses; the instant is the same.
+- OUT parameters with a time zone are registered as ` + "`TIMESTAMP` and `TIME`" + `, because the driver of PostgreSQL accepts nothing
+  else; ` + "`sqlType`" + ` registers another type. LocalTime loses fractions of seconds there. An Object needs ` + "`sqlType`" + ` with PostgreSQL.
+- HSQLDB 2.7 shifts a LocalTime by the zone of the JVM when it binds it; java.sql.Time is not shifted.
 
 | Java type | reads a column | binds a parameter | reads an OUT parameter | NULL |
 |---|---|---|---|---|

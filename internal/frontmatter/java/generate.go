@@ -231,14 +231,14 @@ func pathOf(class string) string { return path.Join(strings.Split(class, ".")...
 type converterView struct {
 	Package, Class, Type, Build string
 	Columns                     []columnView
-	Helpers                     []string
+	Reads, Helpers              []string
 }
 
 type columnView struct{ Name, Label string }
 
 func (g *generator) converterView(c *converter) converterView {
 	pkg, simple := split(c.class)
-	v := converterView{Package: pkg, Class: simple, Type: typeText(c.typ), Build: c.build, Helpers: c.helpers.sorted()}
+	v := converterView{Package: pkg, Class: simple, Type: typeText(c.typ), Build: c.build, Reads: c.reads, Helpers: c.helpers.sorted()}
 	for _, column := range c.columns {
 		v.Columns = append(v.Columns, columnView{column.Name, quote(column.Label)})
 	}

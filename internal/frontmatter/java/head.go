@@ -1,10 +1,6 @@
 package java
 
-import (
-	"strings"
-
-	"github.com/stagewright/stagewright/internal/frontmatter/matter"
-)
+import "strings"
 
 // headView is what stands above a method.
 type headView struct {
@@ -20,28 +16,28 @@ func (m *methodView) givenHead() headView {
 }
 
 func (m *methodView) head(note string, tags ...string) headView {
-	doc := append([]string(nil), m.Doc...)
+	doc := append([]string(nil), m.Above.Doc...)
 	if note != "" {
 		doc = append(doc, "<p>", note)
 	}
 	if m.Template == "batch" {
 		tags = append(tags, "@throws IllegalArgumentException when the arrays have different lengths")
 	}
-	if m.Throw {
+	if m.Is.Throw {
 		tags = append(tags, "@throws IllegalStateException when there is more than one row")
 	}
-	if m.ReturnDoc != "" {
+	if m.Above.ReturnDoc != "" {
 		at := 0
 		if len(tags) > 0 && strings.HasPrefix(tags[0], "@param") {
 			at = 1
 		}
-		tags = append(tags[:at:at], append([]string{"@return " + m.ReturnDoc}, tags[at:]...)...)
+		tags = append(tags[:at:at], append([]string{"@return " + m.Above.ReturnDoc}, tags[at:]...)...)
 	}
 	if len(tags) > 0 {
 		doc = append(append(doc, ""), tags...)
 	}
-	h := headView{Override: m.Override, Doc: doc, Annotations: m.Annotations}
-	for _, a := range m.Annotations {
+	h := headView{Override: m.Above.Override, Doc: doc, Annotations: m.Above.Annotations}
+	for _, a := range m.Above.Annotations {
 		if strings.HasPrefix(a, "@"+mark("java.lang.Deprecated")) {
 			h.Deprecated = true
 		}
@@ -52,9 +48,9 @@ func (m *methodView) head(note string, tags ...string) headView {
 // statementType is the class of the statement.
 func (m *methodView) statementType() string {
 	switch {
-	case !m.Prepared:
+	case !m.Is.Prepared:
 		return mark("java.sql.Statement")
-	case m.Call:
+	case m.Is.Call:
 		return mark("java.sql.CallableStatement")
 	}
 	return mark("java.sql.PreparedStatement")
@@ -63,28 +59,28 @@ func (m *methodView) statementType() string {
 // prepare is the expression that makes the statement.
 func (m *methodView) prepare() string {
 	switch connection := m.L["connection"]; {
-	case !m.Prepared:
+	case !m.Is.Prepared:
 		return connection + ".createStatement()"
-	case m.Call:
-		return connection + ".prepareCall(" + m.SQL + ")"
+	case m.Is.Call:
+		return connection + ".prepareCall(" + m.SQL.Text + ")"
 	default:
-		return connection + ".prepareStatement(" + m.SQL + ")"
+		return connection + ".prepareStatement(" + m.SQL.Text + ")"
 	}
 }
 
 // plain is the argument with which a statement that is not prepared is executed.
 func (m *methodView) plain() string {
-	if m.Prepared {
+	if m.Is.Prepared {
 		return ""
 	}
-	return m.SQL
+	return m.SQL.Text
 }
 
 // query is the expression that executes the statement and returns its rows. What writes or calls may return update
 // counts before them.
 func (m *methodView) query() string {
 	s := m.L["statement"]
-	if m.Kind == matter.Reading {
+	if m.Is.Reading {
 		return s + ".executeQuery(" + m.plain() + ")"
 	}
 	return "firstRows(" + s + ", " + s + ".execute(" + m.plain() + "))"
@@ -94,7 +90,7 @@ func (m *methodView) query() string {
 // everything into memory.
 func (m *methodView) ownCursor() string {
 	open := "open"
-	if m.Kind == matter.Reading {
+	if m.Is.Reading {
 		open = "begin"
 	}
 	return m.L["cursor"] + ", " + m.L["cursor"] + "." + open + "(this.dataSource)"

@@ -16,6 +16,7 @@ import (
 // parameter is a parameter of a method.
 type parameter struct {
 	Name     string
+	variable string // what Java calls it
 	Type     statement.Type
 	value    value // of an element, for a collection
 	binding  binding
@@ -48,7 +49,26 @@ func (g *generator) parameters(m *method) bool {
 			m.parameters = append(m.parameters, p)
 		}
 	}
+	nameVariables(m.parameters)
 	return ok
+}
+
+// hidden are the names that expressions of methods start with, and that a variable of such a name would hide.
+var hidden = strings.Fields("Collections Optional String Types ZoneOffset java")
+
+// nameVariables gives parameters the names that they have in SQL, unless classes would be hidden.
+func nameVariables(parameters []parameter) {
+	taken := scope{}
+	for _, p := range parameters {
+		taken[p.Name] = true
+	}
+	for i := range parameters {
+		p := &parameters[i]
+		p.variable = p.Name
+		if slices.Contains(hidden, p.Name) {
+			p.variable = taken.free(p.Name + "Value")
+		}
+	}
 }
 
 func (g *generator) parameter(m *method, s *statement.Statement, p *parameter) bool {

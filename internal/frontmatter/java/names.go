@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/stagewright/stagewright/internal/frontmatter/matter"
 	"github.com/stagewright/stagewright/internal/frontmatter/statement"
 )
 
@@ -39,22 +38,6 @@ func upperSnake(name string) string {
 	return b.String()
 }
 
-// lowerFirst returns a word with a small letter first; a run of capitals is one word.
-func lowerFirst(word string) string {
-	runes := []rune(word)
-	for i, r := range runes {
-		if !unicode.IsUpper(r) || i > 0 && i+1 < len(runes) && unicode.IsLower(runes[i+1]) {
-			break
-		}
-		runes[i] = unicode.ToLower(r)
-	}
-	name := string(runes)
-	if !matter.IsName(name) {
-		return name + "Value"
-	}
-	return name
-}
-
 // scope hands out names that are not taken yet.
 type scope map[string]bool
 
@@ -75,7 +58,7 @@ var localNames = strings.Fields("connection statement resultSet columns row rows
 func locals(parameters []parameter) map[string]string {
 	s := scope{}
 	for _, p := range parameters {
-		s[p.Name] = true
+		s[p.Name], s[p.variable] = true, true
 	}
 	names := make(map[string]string, len(localNames))
 	for _, name := range localNames {

@@ -34,7 +34,8 @@ type converter struct {
 	typ     statement.Type
 	record  *javasource.Declaration
 	columns []column
-	build   string // the expression that builds the object
+	reads   []string // the lines that read the columns into variables, in their order
+	build   string   // the expression that builds the object of them
 	helpers helpers
 }
 
@@ -46,6 +47,9 @@ type column struct {
 
 // maxComponents is the number of components that a record can have: its constructor has at most 255 parameters.
 const maxComponents = 254
+
+// maxInPlace is the number of columns of a converter that are converted in place, about 40 bytes each.
+const maxInPlace = 100
 
 // rowOf decides what the rows of a method become.
 func (g *generator) rowOf(m *method) (*row, bool) {
@@ -110,9 +114,10 @@ func (g *generator) recordRow(m *method, v value) (*row, bool) {
 		return &row{typ: v.typ, converter: c}, true
 	}
 	b := rowBuilder{generator: g, converter: &converter{key: key, typ: v.typ, record: v.record, helpers: helpers{}}, overrides: overrides, used: map[string]bool{}, names: scope{}}
-	for _, reserved := range strings.Fields("clone finalize getClass hashCode notify notifyAll toString wait equals") {
+	for _, reserved := range strings.Fields("clone finalize getClass hashCode notify notifyAll toString wait equals resultSet columns") {
 		b.names[reserved] = true
 	}
+	b.reserve(v.record, map[string]bool{})
 	build, err := b.record(v.record, nil, []string{v.typ.Class})
 	if err != nil {
 		s, span := m.author("resultRowType")
@@ -162,6 +167,22 @@ type rowBuilder struct {
 	names     scope
 }
 
+// reserve keeps variables from hiding the classes that expressions name, as variables called com or Status would.
+func (b *rowBuilder) reserve(d *javasource.Declaration, seen map[string]bool) {
+	for _, c := range d.Components {
+		class := c.Type.Class
+		if seen[class] {
+			continue
+		}
+		seen[class] = true
+		root, _, _ := strings.Cut(class, ".")
+		b.names[root], b.names[lastPart(class)] = true, true
+		if v, err := b.valueOf(c.Type.Type); err == nil && v.kind == recordValue {
+			b.reserve(v.record, seen)
+		}
+	}
+}
+
 // record returns the expression that builds a record, one component on each line.
 func (b *rowBuilder) record(d *javasource.Declaration, path, outer []string) (string, error) {
 	parts := make([]string, 0, len(d.Components))
@@ -205,11 +226,29 @@ func (b *rowBuilder) component(v value, path, outer []string) (string, error) {
 	}
 	name := b.names.free(joined(path))
 	b.converter.columns = append(b.converter.columns, column{Name: name, Label: label})
-	part, err := v.read(b.converter.helpers, fromResultSet, "resultSet", "columns."+name+"()")
+	part, err := b.variable(v, name)
 	if err != nil {
 		return "", unusablef("the component %s: %s", dotted, err)
 	}
 	return part, nil
+}
+
+// variable reads a column into a variable, and returns the expression for its value. Conversions are written in place
+// while the method stays small: the compiler of the JVM does not compile methods of more than 8,000 bytes at all.
+func (b *rowBuilder) variable(v value, name string) (string, error) {
+	at := "columns." + name + "()"
+	if c, ok := v.conversion(fromResultSet); ok && len(b.converter.columns) <= maxInPlace {
+		b.converter.reads = append(b.converter.reads, c.raw+" "+name+" = "+fill(c.get, "resultSet", at, "")+";")
+		null := name + " == null"
+		if c.primitive() {
+			null = b.names.free(name + "IsNull")
+			b.converter.reads = append(b.converter.reads, "boolean "+null+" = resultSet.wasNull();")
+		}
+		return null + " ? " + v.null() + " : " + fill(c.convert, "resultSet", at, name), nil
+	}
+	read, err := v.read(b.converter.helpers, fromResultSet, "resultSet", at)
+	b.converter.reads = append(b.converter.reads, typeText(v.typ)+" "+name+" = "+read+";")
+	return name, err
 }
 
 // customRow takes a converter of the user's: as it is described, or as the Java sources have it.
@@ -226,7 +265,7 @@ func (g *generator) customRow(m *method, n *matter.Node) (*row, bool) {
 		}
 		c := &custom{class: text(n.Get("converterType")), method: text(n.Get("methodName")), alias: text(n.Get("alias"))}
 		if c.alias == "" {
-			c.alias = lowerFirst(lastPart(c.class))
+			c.alias = statement.Decapital(lastPart(c.class))
 		}
 		return &row{typ: boxed(t), custom: c}, true
 	}
@@ -255,7 +294,7 @@ func (g *generator) customRow(m *method, n *matter.Node) (*row, bool) {
 	if !d.Creatable && d.Kind != javasource.Record && !g.project.Setting(m.written, "injectConverters") {
 		return fail("%s has no public constructor without parameters; write injectConverters: true", n.Value)
 	}
-	return &row{typ: boxed(returns.Type), custom: &custom{class: n.Value, method: found[0].Name, alias: lowerFirst(lastPart(n.Value))}}, true
+	return &row{typ: boxed(returns.Type), custom: &custom{class: n.Value, method: found[0].Name, alias: statement.Decapital(lastPart(n.Value))}}, true
 }
 
 // nameConverters decides the classes of the converters. Those without other columns get the plain names.

@@ -14,7 +14,7 @@ import (
 // piece is a part of the SQL of a statement: a text, or a list that is as long as a collection.
 type piece struct {
 	text       string
-	collection string // name of the parameter
+	collection string // variable of the parameter
 	not        bool
 }
 
@@ -52,7 +52,7 @@ func (g *generator) pieces(m *method, s *statement.Statement) ([]piece, error) {
 			return nil, unusablef("the collection :%s stands only alone in parentheses behind IN, as in: id IN (:%s)", o.Name, o.Name)
 		}
 		upTo(in.Start)
-		all = append(all, piece{text: lineFeeds(b.String())}, piece{collection: o.Name, not: in.not})
+		all = append(all, piece{text: lineFeeds(b.String())}, piece{collection: p.variable, not: in.not})
 		b.Reset()
 		at = in.End
 	}
@@ -125,38 +125,38 @@ func (b *classBuilder) sql(m *method, v *methodView) {
 		arms = append(arms, "case "+quote(s.Vendor)+" -> "+expression+";")
 	}
 	expands := slices.ContainsFunc(m.parameters, func(p parameter) bool { return p.expands })
-	v.Vendors = len(vendors) > 0
-	if !v.Vendors && !expands {
-		v.SQL = fallback
+	v.Is.Vendors = len(vendors) > 0
+	if !v.Is.Vendors && !expands {
+		v.SQL.Text = fallback
 		return
 	}
 	if name, known := b.fields["sql\x00"+m.name]; known { // the batch shares it
-		v.SQL = name
+		v.SQL.Text = name
 		return
 	}
 	name := b.helperName.free(m.settings.onceName + "Sql")
 	var declared, passed []string
-	if v.Vendors {
-		declared, passed = append(declared, mark("java.lang.String")+" product"), append(passed, v.L["product"])
+	if v.Is.Vendors {
+		declared, passed = append(declared, mark("java.lang.String")+" "+v.L["product"]), append(passed, v.L["product"])
 	}
 	for _, p := range m.parameters {
 		if p.expands {
-			declared, passed = append(declared, typeText(p.Type)+" "+p.Name), append(passed, p.Name)
+			declared, passed = append(declared, typeText(p.Type)+" "+p.variable), append(passed, p.variable)
 		}
 	}
-	v.SQL = name + "(" + strings.Join(passed, ", ") + ")"
+	v.SQL.Text = name + "(" + strings.Join(passed, ", ") + ")"
 	if !expands {
-		b.fields["sql\x00"+m.name] = v.SQL
+		b.fields["sql\x00"+m.name] = v.SQL.Text
 	}
 	body := "return " + fallback + ";"
-	if v.Vendors {
+	if v.Is.Vendors {
 		if fallback == "" {
 			message := m.repository + "." + m.name + " has a statement for " + strings.Join(vendors, ", ") + ", not for "
-			fallback = "throw new " + mark("java.lang.IllegalStateException") + "(" + quote(message) + " + product)"
+			fallback = "throw new " + mark("java.lang.IllegalStateException") + "(" + quote(message) + " + " + v.L["product"] + ")"
 		}
-		body = "return switch (product) {\n" + strings.Join(arms, "\n") + "\ndefault -> " + fallback + ";\n};"
+		body = "return switch (" + v.L["product"] + ") {\n" + strings.Join(arms, "\n") + "\ndefault -> " + fallback + ";\n};"
 	}
-	v.SQLText = append(v.SQLText, "private static "+mark("java.lang.String")+" "+name+"("+strings.Join(declared, ", ")+") {\n"+body+"\n}\n")
+	v.SQL.Methods = append(v.SQL.Methods, "private static "+mark("java.lang.String")+" "+name+"("+strings.Join(declared, ", ")+") {\n"+body+"\n}\n")
 }
 
 // expression is the SQL of a variant: a constant, or constants with lists between them.
@@ -281,11 +281,11 @@ func (b *classBuilder) bindsOf(m *method, s *statement.Statement, v *methodView,
 		}
 		if p.expands {
 			bound, _ := p.value.bind(b.helpers, p.binding, v.L["statement"], index, v.L["value"], v.L["connection"])
-			lines = append(lines, fmt.Sprintf("for (%s %s : %s) {\n%s\n}", typeText(p.value.typ), v.L["value"], p.Name, bound))
+			lines = append(lines, fmt.Sprintf("for (%s %s : %s) {\n%s\n}", typeText(p.value.typ), v.L["value"], p.variable, bound))
 			continue
 		}
 		if p.isIn() {
-			bound, _ := p.value.bind(b.helpers, p.binding, v.L["statement"], index, p.Name+element, v.L["connection"])
+			bound, _ := p.value.bind(b.helpers, p.binding, v.L["statement"], index, p.variable+element, v.L["connection"])
 			lines = append(lines, bound)
 		}
 		if p.isOut() {

@@ -3,6 +3,7 @@ package java
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -47,6 +48,24 @@ func TestGenerate_SameBytes(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("with CRLF, elsewhere (-want +got):\n%s", diff)
+	}
+}
+
+// TestGenerate_UsesNoReflection: everything is settled when code is generated, so that ahead-of-time compilers see it all.
+func TestGenerate_UsesNoReflection(t *testing.T) {
+	project := t.TempDir()
+	if err := os.CopyFS(project, os.DirFS("testdata/behaviour")); err != nil {
+		t.Fatal(err)
+	}
+	files, findings := generated(t, project)
+	if findings != "" || len(files) == 0 {
+		t.Fatal(findings)
+	}
+	looksUp := regexp.MustCompile(`java\.lang\.(reflect|invoke)|Class\s*\.\s*forName|getClass\(|\.get(Declared)?(Method|Field|Constructor)s?\(|newInstance\(|ServiceLoader`)
+	for _, file := range files {
+		if found := looksUp.FindString(string(file.Content)); found != "" {
+			t.Errorf("%s: %s", file.Path, found)
+		}
 	}
 }
 

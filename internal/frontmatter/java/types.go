@@ -17,11 +17,17 @@ type Scalar struct {
 	Set     string // the setter; setObject with JDBC when empty
 	JDBC    string // constant of java.sql.Types
 	Untyped bool   // setObject without JDBC, which only NULL has
-	Out     string // reads an OUT parameter, where that differs from Get
-	OutRaw  string
-	OutFrom string
+	Out     Out    // reads an OUT parameter, where that differs
 	Null    string // what NULL is read as
 	Checked string // an exception that From throws and that is none of SQL
+}
+
+// Out is how an OUT parameter is registered and read.
+type Out struct {
+	JDBC string // that of the scalar when empty
+	Get  string // as the members of Scalar
+	Raw  string
+	From string
 }
 
 func primitive(class, get, set, jdbc, null string) Scalar {
@@ -44,7 +50,7 @@ func temporal(name, jdbc, old, conversion string) Scalar {
 	class := mark("java.time." + name)
 	return Scalar{
 		Class: "java.time." + name, Get: "$r.getObject($c, " + class + ".class)", JDBC: jdbc, Null: "null",
-		Out: "$r.get" + old + "($c)", OutRaw: mark("java.sql." + old), OutFrom: conversion,
+		Out: Out{Get: "$r.get" + old + "($c)", Raw: mark("java.sql." + old), From: conversion},
 	}
 }
 
@@ -56,11 +62,19 @@ func asText(class, parse string) Scalar {
 	}
 }
 
+// zonedOut reads an OUT parameter with a time zone. Drivers disagree: some return the class of java.time for an object and a
+// wrong time as the older class, others know the older one only, and by its name.
+func zonedOut(jdbc, class, same, older string) Out {
+	return Out{
+		JDBC: jdbc, Get: "$r.getObject($c)", Raw: mark("java.lang.Object"),
+		From: "$v instanceof " + mark(class) + " zoned ? " + same + " : " + older,
+	}
+}
+
 var (
-	instantBound = "$v.atOffset(" + mark("java.time.ZoneOffset") + ".UTC)"
-	offsetClass  = mark("java.time.OffsetDateTime")
-	stampClass   = mark("java.sql.Timestamp")
-	utcFromStamp = "$v.toInstant().atOffset(" + mark("java.time.ZoneOffset") + ".UTC)"
+	utc         = ".atOffset(" + mark("java.time.ZoneOffset") + ".UTC)"
+	offsetClass = mark("java.time.OffsetDateTime")
+	stampInUTC  = "$r.getTimestamp($c).toInstant()" + utc
 )
 
 var scalarTable = []Scalar{
@@ -96,20 +110,24 @@ var scalarTable = []Scalar{
 	temporal("LocalDate", "DATE", "Date", "$v.toLocalDate()"),
 	temporal("LocalTime", "TIME", "Time", "$v.toLocalTime()"),
 	temporal("LocalDateTime", "TIMESTAMP", "Timestamp", "$v.toLocalDateTime()"),
-	temporal("OffsetDateTime", "TIMESTAMP_WITH_TIMEZONE", "Timestamp", utcFromStamp),
+	{
+		Class: "java.time.OffsetDateTime", Get: "$r.getObject($c, " + offsetClass + ".class)", JDBC: "TIMESTAMP_WITH_TIMEZONE", Null: "null",
+		Out: zonedOut("TIMESTAMP", "java.time.OffsetDateTime", "zoned", stampInUTC),
+	},
 	{
 		Class: "java.time.OffsetTime", Get: "$r.getObject($c, " + mark("java.time.OffsetTime") + ".class)", JDBC: "TIME_WITH_TIMEZONE",
 		Untyped: true, Null: "null",
+		Out: zonedOut("TIME", "java.time.OffsetTime", "zoned", mark("java.time.Instant")+".ofEpochMilli($r.getTime($c).getTime())"+utc+".toOffsetTime()"),
 	},
 	{
 		Class: "java.time.Instant", Get: "$r.getObject($c, " + offsetClass + ".class)", Raw: offsetClass, From: "$v.toInstant()",
-		To: instantBound, JDBC: "TIMESTAMP_WITH_TIMEZONE", Null: "null",
-		Out: "$r.getTimestamp($c)", OutRaw: stampClass, OutFrom: "$v.toInstant()",
+		To: "$v" + utc, JDBC: "TIMESTAMP_WITH_TIMEZONE", Null: "null",
+		Out: zonedOut("TIMESTAMP", "java.time.OffsetDateTime", "zoned.toInstant()", "$r.getTimestamp($c).toInstant()"),
 	},
 	{
 		Class: "java.time.ZonedDateTime", Get: "$r.getObject($c, " + offsetClass + ".class)", Raw: offsetClass, From: "$v.toZonedDateTime()",
 		To: "$v.toOffsetDateTime()", JDBC: "TIMESTAMP_WITH_TIMEZONE", Null: "null",
-		Out: "$r.getTimestamp($c)", OutRaw: stampClass, OutFrom: utcFromStamp + ".toZonedDateTime()",
+		Out: zonedOut("TIMESTAMP", "java.time.OffsetDateTime", "zoned.toZonedDateTime()", stampInUTC+".toZonedDateTime()"),
 	},
 	asText("java.time.Duration", mark("java.time.Duration")+".parse($v)"),
 	asText("java.time.Period", mark("java.time.Period")+".parse($v)"),
@@ -128,7 +146,10 @@ var scalarTable = []Scalar{
 	},
 	{
 		Class: "java.util.UUID", Get: "$r.getObject($c, " + mark("java.util.UUID") + ".class)", JDBC: "OTHER", Untyped: true, Null: "null",
-		Out: "(" + mark("java.util.UUID") + ") $r.getObject($c)",
+		Out: Out{
+			Get: "$r.getObject($c)", Raw: mark("java.lang.Object"),
+			From: "$v instanceof " + mark("java.util.UUID") + " uuid ? uuid : $r.getObject($c, " + mark("java.util.UUID") + ".class)",
+		},
 	},
 	{Class: "java.lang.Object", Get: "$r.getObject($c)", JDBC: "OTHER", Untyped: true, Null: "null"},
 }
@@ -174,8 +195,8 @@ func TypeTable() []Calls {
 		v := value{kind: scalarValue, typ: t, scalar: &s}
 		bound, _ := v.bind(helpers{}, binding{}, "statement", "i", "value", "connection") // a scalar is always bound
 		c := Calls{Class: s.Class, Read: call(s.Get, s.From), Bind: unmarked(bound), Null: s.Null, Out: call(s.Get, s.From)}
-		if s.Out != "" {
-			c.Out = call(s.Out, s.OutFrom)
+		if s.Out.Get != "" {
+			c.Out = call(s.Out.Get, s.Out.From)
 		}
 		all = append(all, c)
 	}
@@ -188,7 +209,7 @@ func call(get, from string) string {
 	if from == "" || from == "$v" {
 		return unmarked(get)
 	}
-	return unmarked(fill(from, "", "", get))
+	return unmarked(fill(from, "row", "i", get))
 }
 
 // unmarked writes classes by their simple names, on one line.

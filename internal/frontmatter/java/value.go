@@ -133,28 +133,62 @@ var (
 
 // read returns the expression that reads a value; conversions become helpers of the class.
 func (v value) read(h helpers, f from, receiver, column string) (string, error) {
-	switch v.kind {
-	case scalarValue:
-		get, raw, convert := v.scalar.Get, v.scalar.Raw, v.scalar.From
-		if f.out && v.scalar.Out != "" {
-			get, raw, convert = v.scalar.Out, v.scalar.OutRaw, v.scalar.OutFrom
-		}
-		if raw == "" {
-			return fill(get, receiver, column, ""), nil
-		}
-		return v.helper(h, f, conversion{get, raw, convert}, receiver, column), nil
-	case enumValue:
-		c := conversion{v.scalar.Get, mark("java.lang.String"), mark(v.typ.Class) + ".valueOf($v)"}
+	switch c, ok := v.conversion(f); {
+	case ok:
 		return v.helper(h, f, c, receiver, column), nil
-	case valueOfValue:
+	case v.kind == scalarValue && c.raw == "":
+		return fill(c.get, receiver, column, ""), nil
+	case v.kind == scalarValue:
+		return v.helper(h, f, c, receiver, column), nil
+	case v.kind == valueOfValue:
 		return v.viaValueOf(h, f, receiver, column)
-	case arrayValue:
+	case v.kind == arrayValue:
 		return v.array(h, f, receiver, column), nil
-	case recordValue:
+	case v.kind == recordValue:
 		return "", unusablef("%s is a record, which is read from several columns", v.typ)
 	default:
 		return "", unusablef("%s is not a type that a column is read as, and not in the Java sources (javaSources in %s)", v.typ, "frontmatter.yaml")
 	}
+}
+
+// conversion is how a value is made of what a getter returns. Without raw there is nothing to convert.
+type conversion struct{ get, raw, convert string }
+
+// primitive tells whether the getter has no null, so that one has to ask whether it was.
+func (c conversion) primitive() bool {
+	return !strings.HasPrefix(c.raw, string(markStart)) && !strings.HasSuffix(c.raw, "]")
+}
+
+// conversion returns how a scalar is read.
+func (s *Scalar) conversion(f from) conversion {
+	if f.out && s.Out.Get != "" {
+		return conversion{s.Out.Get, s.Out.Raw, s.Out.From}
+	}
+	return conversion{s.Get, s.Raw, s.From}
+}
+
+// conversion returns how the value is read; false when one getter and one expression are not all of it.
+func (v value) conversion(f from) (conversion, bool) {
+	switch v.kind {
+	case scalarValue:
+		c := v.scalar.conversion(f)
+		return c, c.raw != "" && v.scalar.Checked == ""
+	case enumValue:
+		return conversion{v.scalar.Get, mark("java.lang.String"), mark(v.typ.Class) + ".valueOf($v)"}, true
+	case valueOfValue:
+		c := v.scalar.conversion(f)
+		return conversion{c.get, typeText(typeOfScalar(v.scalar)), mark(v.typ.Class) + ".valueOf($v)"}, c.raw == ""
+	default:
+		return conversion{}, false
+	}
+}
+
+// null is what NULL is read as.
+func (v value) null() string {
+	if v.kind == scalarValue {
+		return v.scalar.Null
+	}
+	return "null"
 }
 
 func fill(call, receiver, column, expression string) string {
@@ -181,24 +215,17 @@ func (v value) helperName(h helpers, f from) string {
 	}
 }
 
-// conversion is how a value is made of what a getter returns.
-type conversion struct{ get, raw, convert string }
-
 func (v value) helperHead(name string) string {
 	return "private static " + typeText(v.typ) + " " + name + "("
 }
 
 func (v value) helper(h helpers, f from, c conversion, receiver, column string) string {
 	name := v.helperName(h, f)
-	null := "null"
-	if v.kind == scalarValue {
-		null = v.scalar.Null
-	}
 	test := "value == null"
-	if !strings.HasPrefix(c.raw, string(markStart)) && !strings.HasSuffix(c.raw, "]") {
+	if c.primitive() {
 		test = f.name + ".wasNull()"
 	}
-	result := "return " + test + " ? " + null + " : " + fill(c.convert, f.name, "column", "value") + ";"
+	result := "return " + test + " ? " + v.null() + " : " + fill(c.convert, f.name, "column", "value") + ";"
 	if v.scalar != nil && v.kind == scalarValue && v.scalar.Checked != "" {
 		result = "try {\n" + result + "\n} catch (" + mark(v.scalar.Checked) + " e) {\nthrow new " + mark("java.sql.SQLException") +
 			"(\"reading a column as " + v.typ.Class + "\", e);\n}"
@@ -330,6 +357,8 @@ func (v value) jdbcType() string {
 	switch {
 	case v.kind == arrayValue:
 		return "ARRAY"
+	case v.scalar != nil && v.scalar.Out.JDBC != "":
+		return v.scalar.Out.JDBC
 	case v.scalar != nil:
 		return v.scalar.JDBC
 	}

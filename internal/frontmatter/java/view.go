@@ -1,12 +1,6 @@
 package java
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-
-	"github.com/stagewright/stagewright/internal/frontmatter/matter"
-)
+import "strings"
 
 // classView is what the templates of a repository see: nothing is left to decide but imports and indentation.
 type classView struct {
@@ -24,56 +18,84 @@ type classView struct {
 type fieldView struct {
 	Type, Name string
 	Injected   bool
+	said       bool // by a statement, not by a default
 }
 
 type constantView struct{ Name, Literal string }
 
 // methodView is one way to execute a statement, with the methods that belong to it.
 type methodView struct {
-	Name, Returns, Label, Message, Several string
-	Doc                                    []string // without the tags
-	Annotations                            []string
-	Override                               bool
-	Own, Given, Catch                      bool
-	Parameters                             []parameterView
-	L                                      map[string]string // local variables
+	Name, Returns string
+	Template      string // which body
+	Names         namesView
+	Above         aboveView
+	Is            switchesView
+	Parameters    []parameterView
+	L             map[string]string // local variables
+	SQL           sqlView
+	Row           rowView
+	Out           string // the lines that return OUT parameters
+	Code          codeView
+}
 
-	Template             string // which body
-	Kind                 string
-	Vendors              bool
-	Prepared             bool
-	Call                 bool
-	SQL                  string   // expression
-	SQLText              []string // helper methods that make it
-	Binds                string
-	Counts               bool // update counts are returned
-	FetchSize            int
-	Row                  rowView
-	CursorClass, OwnNote string
-	Throw                bool   // on multiple results
-	Out                  string // the lines that return OUT parameters
-	ReturnDoc            string
-	Code                 codeView
+// namesView is what a method calls itself and others.
+type namesView struct{ Label, Message, Several, CursorClass string }
+
+// aboveView is what stands above a method.
+type aboveView struct {
+	Doc         []string // without the tags
+	ReturnDoc   string
+	OwnNote     string // of the method that opens its own connection
+	Annotations []string
+	Override    bool
+}
+
+// switchesView is what a method is like.
+type switchesView struct {
+	Reading, Call bool
+	Own           bool // there is a method that opens its own connection
+	Catch         bool // exceptions of SQL are wrapped
+	Vendors       bool // the database chooses the SQL
+	Prepared      bool
+	Counts        bool // update counts are returned
+	Throw         bool // on multiple results
+}
+
+// sqlView is how a statement gets its SQL and its parameters.
+type sqlView struct {
+	Text      string   // expression
+	Methods   []string // helpers that make it
+	Binds     string
+	FetchSize int
 }
 
 // codeView is what follows from the rest of a methodView. It is settled before the templates: they would look a method up anew
 // at each use.
 type codeView struct {
-	OwnHead, GivenHead                               headView
-	OwnParameters, GivenParameters, CursorParameters string
-	Passed, OwnCursor, GivenCursor                   string // arguments for the other method of the name
-	Throws, Sizes                                    string
-	StatementType, Prepare, Plain, Query             string
-	Void                                             bool
+	Own, Given                           wayView
+	CursorParameters                     string // of the method that both ways of a cursor share
+	Throws, Sizes                        string
+	StatementType, Prepare, Plain, Query string
+	Void                                 bool
+}
+
+// wayView is one of the two methods of a name: that which opens its own connection, and that which is given one.
+type wayView struct {
+	Head       headView
+	Parameters string
+	Passed     string // arguments for the other method of the name
+	Cursor     string // arguments for the method that both ways share
 }
 
 // complete settles what follows from the rest.
 func (m *methodView) complete() *methodView {
 	m.Code = codeView{
-		OwnHead: m.head(m.OwnNote), GivenHead: m.givenHead(),
-		OwnParameters: m.list("", true), GivenParameters: m.givenParameters(), CursorParameters: m.cursorParameters(),
-		Passed: m.list(m.L["connection"], false), OwnCursor: m.list(m.ownCursor(), false), GivenCursor: m.list(m.givenCursor(), false),
-		Throws: m.throws(), Sizes: m.sizes(),
+		Own: wayView{
+			Head: m.head(m.Above.OwnNote), Parameters: m.list("", true), Passed: m.list(m.L["connection"], false), Cursor: m.list(m.ownCursor(), false),
+		},
+		Given:            wayView{Head: m.givenHead(), Parameters: m.givenParameters(), Cursor: m.list(m.givenCursor(), false)},
+		CursorParameters: m.cursorParameters(),
+		Throws:           m.throws(), Sizes: m.sizes(),
 		StatementType: m.statementType(), Prepare: m.prepare(), Plain: m.plain(), Query: m.query(),
 		Void: m.Returns == "void",
 	}
@@ -87,7 +109,7 @@ type rowView struct{ Type, Setup, Read string }
 
 // throws is the clause of a method that leaves exceptions of SQL to its caller.
 func (m *methodView) throws() string {
-	if m.Catch {
+	if m.Is.Catch {
 		return ""
 	}
 	return " throws " + mark("java.sql.SQLException")
@@ -120,201 +142,7 @@ func (m *methodView) givenParameters() string {
 
 // cursorParameters are those of the method that both ways of a cursor share.
 func (m *methodView) cursorParameters() string {
-	return m.list(mark(m.CursorClass)+" "+m.L["cursor"]+", "+mark("java.sql.Connection")+" "+m.L["connection"], true)
-}
-
-// classBuilder makes the view of a repository.
-type classBuilder struct {
-	*generator
-
-	repository *repository
-	view       *classView
-	constants  scope
-	helperName scope
-	fields     map[string]string // of converters, by class and alias
-	fieldNames scope
-	helpers    helpers
-}
-
-func (g *generator) classView(r *repository) *classView {
-	pkg, simple := split(r.name)
-	b := &classBuilder{
-		generator: g, repository: r, constants: scope{}, helperName: scope{}, fields: map[string]string{},
-		fieldNames: scope{"dataSource": true}, helpers: helpers{},
-	}
-	b.view = &classView{Package: pkg, Class: simple, Final: len(g.classAnnotations) == 0, Annotations: g.classAnnotations}
-	if g.project.Interfaces {
-		b.view.Interface, b.view.Class = r.name, implementation(simple)
-	}
-	b.view.Doc = b.classDoc()
-	for _, m := range r.methods {
-		b.helperName[m.settings.onceName], b.helperName[m.settings.batchName] = true, true
-	}
-	for _, m := range r.methods {
-		if m.settings.own {
-			b.view.DataSource = true
-		}
-		if m.written.Get("annotations") != nil {
-			b.view.Final = false
-		}
-	}
-	for _, m := range r.methods {
-		if m.settings.once {
-			b.view.Methods = append(b.view.Methods, b.once(m))
-		}
-	}
-	for _, m := range r.methods {
-		if m.settings.batch {
-			b.view.Methods = append(b.view.Methods, b.batch(m))
-		}
-	}
-	slices.SortFunc(b.view.Converters, func(a, c fieldView) int { return strings.Compare(a.Name, c.Name) })
-	b.view.Helpers = b.helpers.sorted()
-	return b.view
-}
-
-// implementation is the class of a repository that has an interface of its name.
-func implementation(simple string) string { return "Jdbc" + simple }
-
-func (b *classBuilder) classDoc() []string {
-	var paths []string
-	for _, m := range b.repository.methods {
-		for _, s := range m.variants {
-			if path := s.File.Relative; !slices.Contains(paths, path) {
-				paths = append(paths, path)
-			}
-		}
-	}
-	slices.Sort(paths)
-	doc := make([]string, 0, len(paths))
-	doc = append(doc, "Statements of "+javadoc(paths[0])[0])
-	for _, path := range paths[1:] {
-		doc[len(doc)-1] += ","
-		doc = append(doc, javadoc(path)[0])
-	}
-	doc[len(doc)-1] += "."
-	return doc
-}
-
-// method starts the view that once and batch share.
-func (b *classBuilder) method(m *method, name string) *methodView {
-	v := &methodView{
-		Name: name, Label: quote(m.repository + "." + name), Message: quote("executing " + m.repository + "." + name), Several: quote(m.repository + "." + name + " found more than one row"),
-		Own: m.settings.own, Given: true, Catch: m.settings.catches, Kind: m.kind, Prepared: m.settings.prepared,
-		Call: m.kind == matter.Calling, Counts: m.settings.counts, L: locals(m.parameters), Override: b.view.Interface != "",
-		Annotations: b.annotations(m), FetchSize: b.project.FetchSize, CursorClass: b.cursorClass(),
-	}
-	if description := text(m.written.Get("description")); strings.TrimSpace(description) != "" {
-		v.Doc = javadoc(strings.TrimSpace(description))
-	} else {
-		v.Doc = []string{"Executes " + javadoc(m.name)[0] + " of " + javadoc(m.lead.File.Relative)[0] + "."}
-	}
-	b.sql(m, v)
-	return v
-}
-
-func (b *classBuilder) once(m *method) *methodView {
-	v := b.method(m, m.settings.onceName)
-	for _, p := range m.parameters {
-		if p.isIn() {
-			v.Parameters = append(v.Parameters, parameterView{typeText(p.Type), p.Name})
-		}
-	}
-	v.Binds = b.binds(m, v, "")
-	switch {
-	case m.out != nil:
-		v.Template = "out"
-		v.Returns, v.ReturnDoc = typeText(m.out.typ), "what the call sets"
-		v.Out = b.out(m, v)
-	case m.returning == matter.None && m.kind == matter.Writing:
-		v.Template, v.Returns = "update", "void"
-		if v.Counts {
-			v.Returns, v.ReturnDoc = "int", "the number of affected rows"
-		}
-	case m.returning == matter.None:
-		v.Template, v.Returns = "execute", "void"
-	default:
-		b.rows(m, v)
-	}
-	return v.complete()
-}
-
-// rows completes the view of a method that returns rows.
-func (b *classBuilder) rows(m *method, v *methodView) {
-	v.Row = b.row(m, v)
-	v.Throw = m.settings.throwsOnMultiple
-	switch m.returning {
-	case matter.Single:
-		v.Template, v.Returns = "single", mark("java.util.Optional")+"<"+v.Row.Type+">"
-		v.ReturnDoc = "the first row, or empty without one"
-		if v.Throw {
-			v.ReturnDoc = "the row, or empty without one"
-		}
-	case matter.Cursor:
-		v.Template, v.Returns = "cursor", mark("java.util.stream.Stream")+"<"+v.Row.Type+">"
-		v.ReturnDoc = "the rows, which are read as the stream is; close it unless it is read to its end"
-	default:
-		v.Template, v.Returns = "multiple", mark("java.util.List")+"<"+v.Row.Type+">"
-		v.ReturnDoc = "all rows"
-	}
-	if m.kind != matter.Reading {
-		b.helpers["firstRows("] = firstRows
-	}
-}
-
-// row decides how a row is read, and holds the converter that it needs.
-func (b *classBuilder) row(m *method, v *methodView) rowView {
-	r := m.row
-	switch {
-	case r.custom != nil:
-		field := b.field(r.custom.class, r.custom.alias, m.settings.injects)
-		return rowView{Type: typeText(r.typ), Read: field + "." + r.custom.method + "(" + v.L["resultSet"] + ")"}
-	case r.converter != nil:
-		field := b.field(r.converter.class, lowerFirst(lastPart(r.converter.class)), m.settings.injects)
-		return rowView{
-			Type:  typeText(r.typ),
-			Setup: "var " + v.L["columns"] + " = " + field + ".columns(" + v.L["resultSet"] + ");",
-			Read:  field + ".convert(" + v.L["resultSet"] + ", " + v.L["columns"] + ")",
-		}
-	default:
-		read, _ := r.value.read(b.helpers, fromResultSet, v.L["resultSet"], "1") // tried when the row was settled
-		return rowView{Type: typeText(r.typ), Read: read}
-	}
-}
-
-// field returns the field of a converter; a converter is injected when one of its statements says so.
-func (b *classBuilder) field(class, alias string, injected bool) string {
-	key := class + "\x00" + alias
-	name, known := b.fields[key]
-	if !known {
-		name = b.fieldNames.free(alias)
-		b.fields[key] = name
-		b.view.Converters = append(b.view.Converters, fieldView{Type: mark(class), Name: name})
-	}
-	for i := range b.view.Converters {
-		if c := &b.view.Converters[i]; c.Name == name && injected {
-			c.Injected = true
-		}
-	}
-	return "this." + name
-}
-
-func (b *classBuilder) batch(m *method) *methodView {
-	v := b.method(m, m.settings.batchName)
-	for _, p := range m.parameters {
-		v.Parameters = append(v.Parameters, parameterView{typeText(p.Type) + "[]", p.Name})
-	}
-	v.Binds = b.binds(m, v, "["+v.L["i"]+"]")
-	v.Template, v.Returns = "batch", "void"
-	v.OwnNote = "All entries are one transaction, that of the connection when it has one already."
-	if v.Counts {
-		v.Returns, v.ReturnDoc = "int[]", "the number of affected rows of each entry"
-	}
-	b.helpers["sameLength("] = sameLength
-	if v.Own {
-		b.helpers["rollBack("] = rollBack
-	}
-	return v.complete()
+	return m.list(mark(m.Names.CursorClass)+" "+m.L["cursor"]+", "+mark("java.sql.Connection")+" "+m.L["connection"], true)
 }
 
 // sizes are the lengths of a batch's arrays.
@@ -325,66 +153,3 @@ func (m *methodView) sizes() string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// out writes the lines that return what a call has set.
-func (b *classBuilder) out(m *method, v *methodView) string {
-	reads := make([]string, 0, len(m.out.parameters))
-	for _, p := range m.out.parameters {
-		index := b.indexOf(m, p.Name)
-		read, _ := p.value.read(b.helpers, fromCall, v.L["statement"], fmt.Sprint(index)) // tried when the parameter was settled
-		reads = append(reads, read)
-	}
-	switch {
-	case m.out.record:
-		parts := make([]string, 0, len(m.out.components))
-		for _, i := range m.out.components {
-			parts = append(parts, reads[i])
-		}
-		return "return new " + typeText(m.out.typ) + "(\n" + strings.Join(parts, ",\n") + ");"
-	case len(reads) == 1:
-		return "return " + reads[0] + ";"
-	}
-	var s strings.Builder
-	fmt.Fprintf(&s, "%s %s = new %s<>();\n", typeText(m.out.typ), v.L["result"], mark("java.util.LinkedHashMap"))
-	for i, p := range m.out.parameters {
-		fmt.Fprintf(&s, "%s.put(%s, %s);\n", v.L["result"], quote(p.Name), reads[i])
-	}
-	return s.String() + "return " + v.L["result"] + ";"
-}
-
-var (
-	firstRows = "private static " + mark("java.sql.ResultSet") + " firstRows(" + mark("java.sql.Statement") + " statement, boolean isRows) throws " + mark("java.sql.SQLException") + ` {
-boolean found = isRows;
-while (!found && statement.getUpdateCount() != -1) {
-found = statement.getMoreResults();
-}
-if (!found) {
-throw new ` + mark("java.sql.SQLException") + `("the statement returned no rows, not even an empty result");
-}
-return statement.getResultSet();
-}
-`
-	rollBack = "private static void rollBack(" + mark("java.sql.Connection") + " connection, " + mark("java.lang.Throwable") + ` failure) {
-try {
-connection.rollback();
-} catch (` + anything + ` e) {
-failure.addSuppressed(e);
-}
-try {
-connection.setAutoCommit(true);
-} catch (` + anything + ` e) {
-failure.addSuppressed(e);
-}
-}
-`
-	anything   = mark("java.sql.SQLException") + " | " + mark("java.lang.RuntimeException") + " | " + mark("java.lang.Error")
-	sameLength = "private static int sameLength(" + mark("java.lang.String") + ` method, int first, int... others) {
-for (int other : others) {
-if (other != first) {
-throw new ` + mark("java.lang.IllegalArgumentException") + `(method + ": the arrays have different lengths, " + first + " and " + other);
-}
-}
-return first;
-}
-`
-)

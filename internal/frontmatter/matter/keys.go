@@ -193,7 +193,7 @@ var keyTable = []Key{
 	{
 		Name: "injectConverters", Shape: boolean, Default: "false", Shared: true,
 		Summary: "Take the converters as parameters of the repository's constructor.",
-		Effect:  "When false, the repository creates them.",
+		Effect:  "When false, the repository creates them. A converter that several statements of a repository use is injected when one of them says so, and the others do not say the opposite.",
 		Example: "injectConverters: true",
 	},
 	{

@@ -83,7 +83,8 @@ var projectTable = []Key{
 	{
 		Name: "ddl", Shape: texts, Default: "none",
 		Summary: "Files with CREATE and ALTER TABLE, as patterns relative to the project file, from which types of parameters are inferred.",
-		Effect:  "They are read in the order of their paths, when code is generated.",
+		Effect: "They are read when code is generated, in the order of their paths, with digits as numbers. Files that are called like migrations of Flyway " +
+			"come behind the others: `V2__x.sql` before `V10__x.sql` in whatever folders, then `R__x.sql`; `U2__x.sql` is not read.",
 		Example: "ddl:\n  - schema/*.sql",
 	},
 	{

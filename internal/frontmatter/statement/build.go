@@ -220,6 +220,22 @@ func Capital(word string) string {
 	return string(unicode.ToUpper(r)) + word[size:]
 }
 
+// Decapital returns a word with a small letter first, as a name of Java; a run of capitals is one word.
+func Decapital(word string) string {
+	runes := []rune(word)
+	for i, r := range runes {
+		if !unicode.IsUpper(r) || i > 0 && i+1 < len(runes) && unicode.IsLower(runes[i+1]) {
+			break
+		}
+		runes[i] = unicode.ToLower(r)
+	}
+	name := string(runes)
+	if !matter.IsName(name) {
+		return name + "Value"
+	}
+	return name
+}
+
 // startsWord tells whether a new word of a name in camel or snake case starts here.
 func startsWord(rest string) bool {
 	r, _ := utf8.DecodeRuneInString(rest)

@@ -134,6 +134,19 @@ INSERT INTO items (id, status) VALUES (:id, 'OPEN'), (:id + 1, 'OPEN') RETURNING
 -- vendor: H2
 SELECT id FROM FINAL TABLE (INSERT INTO items (id, status) VALUES (:id, 'OPEN'), (:id + 1, 'OPEN'));
 
+-- name: addMany
+-- vendor: PostgreSQL
+-- returning: multiple
+-- parameters: {id: long}
+-- resultRowType: test.model.Item
+-- resultRowColumns:
+--   address.city: city_name
+INSERT INTO items (id, status) VALUES (:id, 'OPEN'), (:id + 1, 'OPEN') RETURNING *;
+
+-- name: addMany
+-- vendor: H2
+SELECT * FROM FINAL TABLE (INSERT INTO items (id, status) VALUES (:id, 'OPEN'), (:id + 1, 'OPEN'));
+
 -- name: addNothing
 -- type: writing
 -- returning: multiple

@@ -34,6 +34,7 @@ final class Counting implements DataSource {
     int finds;
     boolean rollbackFails;
     boolean restoreFails;
+    boolean inTransaction; // connections come without autocommit
     final List<String> left = new ArrayList<>(); // connections that are closed without the autocommit they came with
 
     Counting(String url, String user) {
@@ -46,6 +47,7 @@ final class Counting implements DataSource {
         count("getConnection");
         connections++;
         Connection connection = DriverManager.getConnection(url, user, "");
+        connection.setAutoCommit(!inTransaction);
         return wrap(Connection.class, connection, "connection " + connections);
     }
 

@@ -32,6 +32,7 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import test.gen.ItemRepository;
+import test.gen.OutRepository;
 import test.gen.ProcRepository;
 import test.gen.TypesRepository;
 import test.model.Division;
@@ -43,7 +44,7 @@ import test.model.Status;
 /** Runs what was generated against one database, and prints a line for every check. */
 @SuppressWarnings("deprecation") // a statement has the annotation
 public final class Run {
-    private interface Check {
+    interface Check {
         void run() throws Exception;
     }
 
@@ -120,6 +121,7 @@ public final class Run {
         source.left.clear();
         source.rollbackFails = false;
         source.restoreFails = false;
+        source.inTransaction = false;
     }
 
     private void create() throws SQLException {
@@ -134,6 +136,9 @@ public final class Run {
                         + "\"duration\" varchar(50), \"period\" varchar(50), \"year\" integer, \"year_month\" varchar(10), \"sql_date\" date, \"sql_time\" time,"
                         + "\"timestamp\" timestamp, \"uri\" varchar(100), \"url\" varchar(100), \"uuid\" uuid, \"status\" varchar(10), \"longs\" bigint array,"
                         + "\"boxes\" bigint array, \"texts\" varchar(10) array, \"decimals\" numeric(10,2) array, \"object\" bigint, \"wide\" numeric(10, 2))");
+        for (String procedure : Outs.procedures(database)) {
+            execute(procedure);
+        }
         if (is("postgresql")) {
             execute("CREATE PROCEDURE add_one(IN a int, OUT b int) LANGUAGE plpgsql AS $$ BEGIN b := a + 1; END $$",
                     "CREATE PROCEDURE twice(INOUT x int) LANGUAGE plpgsql AS $$ BEGIN x := x * 2; END $$",
@@ -150,7 +155,7 @@ public final class Run {
         }
     }
 
-    private static void equal(Object want, Object got) {
+    static void equal(Object want, Object got) {
         if (!Objects.deepEquals(want, got)) {
             throw new AssertionError("want " + show(want) + ", got " + show(got));
         }
@@ -180,7 +185,7 @@ public final class Run {
         }
     }
 
-    private void register() {
+    private void register() throws Exception {
         checks.put("single", () -> {
             insert(1);
             equal(Optional.of(new Item(1, "name1", Status.OPEN, CREATED, new Item.Address("z1", "c1"))), items.findItem(1));
@@ -262,6 +267,27 @@ public final class Run {
                     new String[] {"OPEN", "OPEN", "OPEN"}, new OffsetDateTime[3], new String[3], new String[3]));
             equal(0, items.findItems().size());
         });
+        checks.put("batch of a given connection", () -> {
+            insert(1);
+            try (Connection connection = source.getConnection()) {
+                connection.setAutoCommit(false);
+                equal(new int[] {1}, items.allUpdateName(connection, new String[] {"x"}, new long[] {1}));
+                equal(Optional.of("x"), items.findName(connection, 1));
+                connection.rollback();
+                equal(false, connection.getAutoCommit());
+            }
+            equal(Optional.of("name1"), items.findName(1));
+            equal(0, source.autoCommits);
+        });
+        checks.put("batch and cursor in a transaction of the data source", () -> {
+            insert(1);
+            source.inTransaction = true;
+            equal(new int[] {1}, items.allUpdateName(new String[] {"x"}, new long[] {1}));
+            equal(1L, items.findStream().count());
+            equal(0, source.autoCommits);
+            source.inTransaction = false;
+            equal(Optional.of("name1"), items.findName(1)); // nobody has committed
+        });
         checks.put("batch of nothing and of different lengths", () -> {
             equal(new int[0], items.allUpdateName(new String[0], new long[0]));
             equal(0, source.calls);
@@ -271,6 +297,15 @@ public final class Run {
         checks.put("cursor exhausted", () -> {
             insert(1, 2, 3);
             equal(List.of(1L, 2L, 3L), items.findStream().map(Item::id).collect(Collectors.toList()));
+            equal(1, source.autoCommits);
+        });
+        checks.put("cursor exhausted by an iterator", () -> {
+            insert(1, 2);
+            Iterator<Item> rows = items.findStream().iterator();
+            equal(1L, rows.next().id());
+            equal(2L, rows.next().id());
+            equal(false, rows.hasNext());
+            equal(false, rows.hasNext());
             equal(1, source.autoCommits);
         });
         checks.put("cursor closed early", () -> {
@@ -312,7 +347,10 @@ public final class Run {
                 equal(Optional.of(7L), items.addItem(7, "OPEN"));
                 equal(List.of(20L, 21L), items.addItems(20).collect(Collectors.toList()));
                 equal(3, items.findItems().size());
+                equal(List.of(30L, 31L), items.addMany(30).stream().map(Item::id).collect(Collectors.toList()));
             });
+            checks.put("leaks: cursor of writing", () -> leaks(() -> items.addItems(20).count()));
+            checks.put("leaks: writing with many rows", () -> leaks(() -> items.addMany(20)));
             checks.put("leaks: writing with rows", () -> leaks(() -> items.addItem(1, "OPEN")));
         }
         checks.put("writing that returns no rows", () -> fails(RuntimeException.class, "addNothing", () -> items.addNothing(1)));
@@ -325,6 +363,9 @@ public final class Run {
                 proc.callTouch();
                 equal(true, items.findItem(99).isPresent());
             });
+            new Outs(new OutRepository(source), database).register(checks::put);
+            checks.put("leaks: call that sets one parameter", () -> leaks(() -> proc.callTwice(7)));
+            checks.put("leaks: call that returns nothing", () -> leaks(proc::callTouch));
             checks.put("leaks: call", () -> leaks(() -> proc.callDivideRecord(7, 2)));
         }
         if (is("hsqldb")) {
@@ -367,11 +408,15 @@ public final class Run {
         });
         checks.put("leaks: single", () -> leaks(() -> items.findItem(1)));
         checks.put("leaks: multiple", () -> leaks(items::findMaps));
+        checks.put("leaks: collections", () -> leaks(() -> items.findItemsByIds(List.of(1L), Status.OPEN, Set.of())));
+        checks.put("leaks: reading none", () -> leaks(() -> items.readNothing("x", 1)));
+        checks.put("leaks: converter of the user", () -> leaks(items::findConverted));
         checks.put("leaks: update", () -> leaks(() -> items.doUpdateName("x", 1)));
         checks.put("leaks: plain statement", () -> leaks(items::deleteAll));
         checks.put("leaks: batch", () -> leaksInTransaction(() -> items.allUpdateName(new String[] {"x", "y"}, new long[] {1, 2})));
         checks.put("leaks: vendor", () -> leaks(items::findProduct));
         checks.put("leaks: cursor", () -> leaksInTransaction(() -> items.findStream().mapToLong(Item::id).sum()));
+        checks.put("leaks: cursor read by an iterator", () -> leaksInTransaction(() -> items.findStream().iterator().forEachRemaining(Item::id)));
         checks.put("leaks: cursor closed early", () -> leaksInTransaction(() -> {
             try (Stream<Item> stream = items.findStream()) {
                 stream.findFirst();

@@ -1,80 +1,142 @@
 package test.run;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.sql.Connection;
 import java.sql.DriverManager;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.OffsetDateTime;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import test.gen.ItemRepository;
 import test.model.Item;
 import test.model.NameConverter;
-import test.model.Status;
 
-/** Compares generated code with JDBC written by hand, which finds its columns by label as well unless it is said
- * to know their positions: warmed up, in turns, by the median of what the rounds compare to. */
+/**
+ * Compares generated code with JDBC written by hand: warmed up, in turns, by the median of what the rounds compare to.
+ * One kind of call is measured in a process, because what was compiled for one would be used for the next.
+ */
 @SuppressWarnings("deprecation") // a statement has the annotation
 public final class Speed {
     private interface Work {
-        int run() throws SQLException;
+        long run() throws SQLException;
     }
 
-    private static final int ROUNDS = 61;
-    private static final int WARM_UP = 40;
+    /** Reads rows, and says how many. */
+    public interface Rows {
+        int count(Connection connection) throws SQLException;
+    }
+
+    /** Loads what is written by hand once more: the same code, which the compiler of the JVM treats as another. */
+    private static final class Again extends ClassLoader {
+        private static final String CLASS = ByHand.class.getName();
+
+        private Again() {
+            super(Speed.class.getClassLoader());
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (!name.equals(CLASS)) {
+                return super.loadClass(name, resolve);
+            }
+            try (InputStream in = getResourceAsStream(CLASS.replace('.', '/') + ".class")) {
+                byte[] code = in.readAllBytes();
+                return defineClass(name, code, 0, code.length);
+            } catch (IOException e) {
+                throw new ClassNotFoundException(name, e);
+            }
+        }
+
+        static Rows rows() throws ReflectiveOperationException {
+            return (Rows) new Again().loadClass(CLASS).getConstructor().newInstance();
+        }
+    }
+
+    private record Pair(Work generated, Work written) {
+    }
+
+    private static final int ROUNDS = 41;
+    private static final int WARM_UP = 24;
+    private static final int ROWS = 1000;
+    private static final int CALLS = 500; // of what handles one row
 
     private Speed() {
     }
 
-    public static void main(String[] args) throws SQLException {
+    /** Without the name of a kind it prints their names. */
+    public static void main(String[] args) throws SQLException, ReflectiveOperationException {
         try (Connection connection = DriverManager.getConnection(args[0], args[1], "")) {
+            Map<String, Pair> pairs = pairs(connection, new ItemRepository(new Counting(args[0], args[1]), new NameConverter()));
+            if (args.length < 3) {
+                pairs.keySet().forEach(System.out::println);
+                return;
+            }
             try (Statement statement = connection.createStatement()) {
                 statement.execute("CREATE TABLE items (id bigint PRIMARY KEY, name varchar(100), status varchar(10) NOT NULL, created timestamp with time zone, zip varchar(10), city_name varchar(50))");
-                statement.execute("INSERT INTO items SELECT x, 'name', 'OPEN', current_timestamp, 'zip', 'city' FROM system_range(1, 1000)");
+                statement.execute("INSERT INTO items SELECT x, 'name', 'OPEN', current_timestamp, 'zip', 'city' FROM system_range(1, " + ROWS + ")");
             }
-            ItemRepository items = new ItemRepository(new Counting(args[0], args[1]), new NameConverter());
-            compare("rows", () -> items.findItems(connection).size(), () -> all(connection).size());
-            compare("single", () -> singles(id -> items.findItem(connection, id).get().address().city().length()),
-                    () -> singles(id -> one(connection, id, false).address().city().length()));
-            compare("single-by-position", () -> singles(id -> items.findItem(connection, id).get().address().city().length()),
-                    () -> singles(id -> one(connection, id, true).address().city().length()));
-            compare("update", () -> singles(id -> items.doUpdateName(connection, "other", id)), () -> singles(id -> update(connection, "other", id)));
+            System.out.println(compare(pairs.get(args[2])));
+        }
+    }
+
+    private static Map<String, Pair> pairs(Connection connection, ItemRepository items) throws ReflectiveOperationException {
+        Map<String, Pair> pairs = new LinkedHashMap<>();
+        Work single = () -> each(id -> items.findItem(connection, id).get().address().city().length());
+        pairs.put("single", new Pair(single, () -> each(id -> ByHand.one(connection, id).address().city().length())));
+        pairs.put("single-by-position", new Pair(single, () -> each(id -> ByHand.oneByPosition(connection, id).address().city().length())));
+        pairs.put("rows", new Pair(() -> items.findItems(connection).size(), () -> ByHand.all(connection).size()));
+        Rows once = new ByHand();
+        Rows again = Again.rows();
+        pairs.put("rows-by-hand-twice", new Pair(() -> again.count(connection), () -> once.count(connection)));
+        pairs.put("cursor", new Pair(() -> sum(items.findStream(connection)), () -> sum(ByHand.stream(connection))));
+        pairs.put("update", new Pair(() -> each(id -> items.doUpdateName(connection, "other", id)), () -> each(id -> ByHand.update(connection, "other", id))));
+        long[] ids = LongStream.rangeClosed(1, ROWS).toArray();
+        String[] names = new String[ROWS];
+        Arrays.fill(names, "other");
+        pairs.put("batch", new Pair(() -> items.allUpdateName(connection, names, ids).length, () -> ByHand.updateAll(connection, names, ids).length));
+        return pairs;
+    }
+
+    private static long sum(Stream<Item> items) {
+        try (items) {
+            return items.mapToLong(Item::id).sum();
         }
     }
 
     private interface ById {
-        int run(long id) throws SQLException;
+        long run(long id) throws SQLException;
     }
 
-    private static int singles(ById work) throws SQLException {
-        int sum = 0;
-        for (long id = 1; id <= 500; id++) {
+    private static long each(ById work) throws SQLException {
+        long sum = 0;
+        for (long id = 1; id <= CALLS; id++) {
             sum += work.run(id);
         }
         return sum;
     }
 
-    private static void compare(String name, Work generated, Work written) throws SQLException {
+    private static double compare(Pair pair) throws SQLException {
         double[] ratios = new double[ROUNDS];
         for (int round = -WARM_UP; round < ROUNDS; round++) {
             boolean first = (round & 1) == 0;
-            long x = first ? time(generated) : 0;
-            long y = time(written);
-            x = first ? x : time(generated);
+            long x = first ? time(pair.generated()) : 0;
+            long y = time(pair.written());
+            x = first ? x : time(pair.generated());
             if (round >= 0) {
                 ratios[round] = (double) x / y;
             }
         }
         Arrays.sort(ratios);
-        System.out.println(name + " " + ratios[ROUNDS / 2]);
+        return ratios[ROUNDS / 2];
     }
 
     private static long time(Work work) throws SQLException {
         long start = System.nanoTime();
-        int sum = 0;
+        long sum = 0;
         for (int i = 0; i < 20; i++) {
             sum += work.run();
         }
@@ -82,48 +144,5 @@ public final class Speed {
             throw new IllegalStateException("nothing was read");
         }
         return System.nanoTime() - start;
-    }
-
-    private static List<Item> all(Connection connection) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement("SELECT * FROM items ORDER BY id"); ResultSet rows = statement.executeQuery()) {
-            int[] columns = columns(rows);
-            List<Item> items = new ArrayList<>();
-            while (rows.next()) {
-                items.add(item(rows, columns));
-            }
-            return items;
-        }
-    }
-
-    private static int update(Connection connection, String name, long id) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement("UPDATE items SET name = ? WHERE id = ? AND ? > 0")) {
-            statement.setString(1, name);
-            statement.setLong(2, id);
-            statement.setLong(3, id);
-            return statement.executeUpdate();
-        }
-    }
-
-    private static Item one(Connection connection, long id, boolean positions) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement("SELECT * FROM items WHERE id = ?")) {
-            statement.setLong(1, id);
-            try (ResultSet rows = statement.executeQuery()) {
-                rows.next();
-                return item(rows, positions ? new int[] {1, 2, 3, 4, 5, 6} : columns(rows));
-            }
-        }
-    }
-
-    private static int[] columns(ResultSet rows) throws SQLException {
-        return new int[] {
-            rows.findColumn("id"), rows.findColumn("name"), rows.findColumn("status"), rows.findColumn("created"), rows.findColumn("zip"), rows.findColumn("city_name")
-        };
-    }
-
-    private static Item item(ResultSet row, int[] columns) throws SQLException {
-        String status = row.getString(columns[2]);
-        OffsetDateTime created = row.getObject(columns[3], OffsetDateTime.class);
-        return new Item(row.getLong(columns[0]), row.getString(columns[1]), status == null ? null : Status.valueOf(status),
-                created == null ? null : created.toInstant(), new Item.Address(row.getString(columns[4]), row.getString(columns[5])));
     }
 }
