@@ -67,6 +67,10 @@ func (c *stageSets) lookAround(ctx context.Context, s *scope) (surroundings, err
 			w.live = live
 			for _, entry := range w.recorded.Entries {
 				found, ok := live[entry.ID]
+				if entry.Kept() { // it is not as it was rendered, on purpose
+					around.drifted = around.drifted || !ok || found.UID != entry.UID
+					continue
+				}
 				around.drifted = around.drifted || !ok || !apply.Untouched(entry, found, s.owner())
 				if unhealthy, seen := health[entry.ID]; seen && unhealthy && !w.waitsForNothing() {
 					around.unhealthy = true
@@ -92,9 +96,13 @@ func (c *stageSets) surveyTogether(
 	ctx context.Context, s *scope, together []*stage, unhealthy map[inventory.ID]bool,
 ) (map[inventory.ID]inventory.Live, error) {
 	rules := map[inventory.ID]*health.Rules{}
-	var plain, telling []inventory.Entry
+	var plain, telling, kept []inventory.Entry
 	for _, w := range together {
 		for _, entry := range w.recorded.Entries {
+			if entry.Kept() { // it may lack our labels
+				kept = append(kept, entry)
+				continue
+			}
 			if w.waitsForNothing() || w.rules.Instant(entry.Kind().GroupKind()) {
 				plain = append(plain, entry)
 				continue
@@ -117,6 +125,11 @@ func (c *stageSets) surveyTogether(
 	others, err := cluster.Survey(ctx, together[0].cluster, s.owner(), rest)
 	if err != nil {
 		return nil, fmt.Errorf("looking at what is there: %w", err)
+	}
+	maps.Copy(live, others)
+	others, err = cluster.Look(ctx, together[0].cluster, kept)
+	if err != nil {
+		return nil, fmt.Errorf("looking at what is kept as it is: %w", err)
 	}
 	maps.Copy(live, others)
 	return live, nil
@@ -205,7 +218,7 @@ func (c *stageSets) steadyTargets(s *scope, w *stage) []health.Target {
 	var targets []health.Target
 	for _, entry := range w.recorded.Entries {
 		if !w.rules.Instant(entry.Kind().GroupKind()) {
-			targets = append(targets, health.Target{Entry: entry})
+			targets = append(targets, health.Target{Entry: entry, Foreign: entry.Kept()})
 		}
 	}
 	for _, entry := range s.checks(w) {

@@ -222,7 +222,7 @@ func (c *stageSets) targets(s *scope, w *stage) []health.Target {
 		if w.rules.Instant(entry.Kind().GroupKind()) {
 			continue
 		}
-		targets = append(targets, health.Target{Entry: entry, Generation: w.generations[id]})
+		targets = append(targets, health.Target{Entry: entry, Generation: w.generations[id], Foreign: entry.Kept()})
 	}
 	for _, entry := range s.checks(w) {
 		targets = append(targets, health.Target{Entry: entry, Foreign: true})
