@@ -97,6 +97,29 @@ var rules = []rule{
 	},
 }
 
+// TestImports_StageRoomsStandAlone: a room below internal/stage can be read and tested without the others, but for what
+// objects and those who act are called.
+func TestImports_StageRoomsStandAlone(t *testing.T) {
+	const rooms = "/internal/stage/"
+	shared := []string{rooms + "inventory", rooms + "cluster"}
+	packages := listPackages(t)
+	found := 0
+	for _, path := range sorted(packages) {
+		own := strings.TrimPrefix(path, module)
+		if !strings.HasPrefix(own, rooms) {
+			continue
+		}
+		found++
+		alone := rule{denied: []string{"/internal/stage"}, allowed: append([]string{own}, shared...)}
+		if chain := forbidden(packages, alone, path); chain != nil {
+			t.Errorf("rooms of the domain stand alone:\n\t%s", strings.Join(chain, "\n\t  imports "))
+		}
+	}
+	if found < 6 {
+		t.Errorf("only %d rooms were found", found)
+	}
+}
+
 func TestImports_FollowTheRules(t *testing.T) {
 	packages := listPackages(t)
 	for _, r := range rules {
