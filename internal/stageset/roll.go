@@ -51,14 +51,15 @@ func (c *stageSets) roll(ctx context.Context, s *scope) (reconcile.Outcome, erro
 			return outcome, err
 		}
 	}
-	s.run.Stage, s.run.Step = "", stagesv1.StepSettle
+	s.run.Stage, s.run.Deadline = "", nil
+	s.enter(stagesv1.StepSettle)
 	return reconcile.Next(), nil
 }
 
 // advance takes one stage from where it stands as far as it can go.
 func (c *stageSets) advance(ctx context.Context, s *scope, w *stage) (reconcile.Outcome, error) {
 	if s.run.Stage != w.spec.Name {
-		s.run.Stage = w.spec.Name
+		s.run.Stage, s.run.Deadline = w.spec.Name, nil
 		s.enter(stagesv1.StepApply)
 	}
 	if !w.built { // its variables come from what was applied a moment ago
@@ -82,7 +83,6 @@ func (c *stageSets) advance(ctx context.Context, s *scope, w *stage) (reconcile.
 		if outcome != reconcile.Next() {
 			return outcome, nil
 		}
-		s.run.Failed = ""
 		s.enter(next(part.step))
 	}
 	return reconcile.Next(), c.finish(ctx, s, w)
@@ -100,8 +100,12 @@ func next(step stagesv1.Step) stagesv1.Step {
 	}
 }
 
+// enter begins a step. The time that a stage has to become healthy is one for all its steps.
 func (s *scope) enter(step stagesv1.Step) {
-	s.run.Step, s.run.Since, s.run.Deadline, s.run.Failed, s.run.Intents = step, ptr(microTime(s.now)), nil, "", nil
+	if s.run.Failed != "" { // it is the time of the next try
+		s.run.Failed, s.run.Deadline = "", nil
+	}
+	s.run.Step, s.run.Since, s.run.Intents = step, ptr(microTime(s.now)), nil
 }
 
 // finish is when a stage is applied and healthy.
@@ -178,11 +182,11 @@ func (c *stageSets) unhealthy(s *scope, w *stage, report health.Report) (reconci
 	case failed: // until it is tried again, or is healthy after all
 	case report.Failed > 0:
 		failed = true
+	case !s.now.Before(s.run.Deadline.Time):
+		failed, message = true, fmt.Sprintf("not healthy within %s: %s", s.timeout(w), message)
 	case report.Status.State == health.Missing && !s.isCheck(w, report.First):
 		s.enter(stagesv1.StepApply)
 		return reconcile.WaitUntil(s.now.Add(missingDelay), stagesv1.ReasonStageProgressing, message), nil
-	case !s.now.Before(s.run.Deadline.Time):
-		failed, message = true, fmt.Sprintf("not healthy within %s: %s", s.timeout(w), message)
 	}
 	if failed {
 		// fail keeps the time of the next try, if there is one already.
