@@ -129,7 +129,7 @@ func (c *stageSets) note(ctx context.Context, s *scope, w *stage, result apply.R
 		if outcome.Drift {
 			s.corrected = append(s.corrected, outcome.Entry.ID.String())
 		}
-		switch outcome.Change {
+		switch outcome.Change { //nolint:exhaustive // the others are recorded and nothing more
 		case apply.Unchanged, apply.Blocked, apply.Recreate:
 			continue
 		case apply.Created, apply.Configured:
@@ -150,7 +150,7 @@ func (c *stageSets) await(ctx context.Context, s *scope, w *stage, entries []inv
 	if s.run.Deadline == nil {
 		s.run.Deadline = ptr(microTime(s.now.Add(s.timeout(w))))
 	}
-	var targets []health.Target
+	targets := make([]health.Target, 0, len(entries))
 	for _, entry := range entries {
 		targets = append(targets, health.Target{
 			Entry: entry, Gone: entry.ID.Kind != "CustomResourceDefinition", Foreign: entry.ID.Kind == "Namespace",

@@ -78,6 +78,7 @@ func (c *stageSets) choose(_ context.Context, s *scope) (reconcile.Outcome, erro
 		wanted: s.wanted, run: status.Run, applied: status.LastApplied, asked: asked(s.set), now: s.now,
 	}.choose()
 	switch s.choice {
+	case settled:
 	case proceed:
 		s.run = status.Run
 		if s.run.Failed != "" && (asked(s.set) || s.run.Deadline == nil || !s.now.Before(s.run.Deadline.Time)) {

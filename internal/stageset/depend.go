@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -58,14 +59,13 @@ func dependencyKey(namespace string, d stagesv1.Dependency) types.NamespacedName
 // unmet says in a few words why a dependency does not let a run begin, or "".
 func (c *stageSets) unmet(ctx context.Context, set *stagesv1.StageSet, i int, dependency stagesv1.Dependency) (string, error) {
 	other := &stagesv1.StageSet{}
-	err := c.client.Get(ctx, dependencyKey(set.Namespace, dependency), other)
-	if client.IgnoreNotFound(err) != nil {
+	if err := c.client.Get(ctx, dependencyKey(set.Namespace, dependency), other); apierrors.IsNotFound(err) {
+		return "does not exist", nil
+	} else if err != nil {
 		return "", fmt.Errorf("reading a dependency: %w", err)
 	}
 	status := &other.Status
 	switch {
-	case err != nil:
-		return "does not exist", nil
 	case !other.DeletionTimestamp.IsZero():
 		return "is being deleted", nil
 	case status.ObservedGeneration != other.Generation:

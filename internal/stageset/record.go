@@ -74,7 +74,7 @@ func (c *stageSets) save(ctx context.Context, s *scope, w *stage, entries []inve
 // count keeps the numbers of the status.
 func (s *scope) count(w *stage) {
 	status := s.statusOf(w.spec.Name)
-	status.Entries, status.Shards = int32(len(w.recorded.Entries)), int32(w.recorded.Shards) //nolint:gosec // bounded by what fits into a build
+	status.Entries, status.Shards = int32(len(w.recorded.Entries)), int32(w.recorded.Shards)
 }
 
 func byID(a, b inventory.Entry) int { return inventory.Compare(a.ID, b.ID) }

@@ -49,7 +49,7 @@ func (c *stageSets) shedStage(ctx context.Context, s *scope, gone inventory.Stag
 	status.Phase = stagesv1.PhasePruning
 	left, err := c.clear(ctx, s, pruning{stage: gone.Name, recorded: gone.Entries, cluster: s.fallback, prune: true})
 	status.Held = left.held
-	status.Entries = int32(len(left.entries)) //nolint:gosec // bounded by what was recorded
+	status.Entries = int32(len(left.entries))
 	gone.Entries = left.entries
 	if _, saveErr := c.inventories.Save(ctx, s.owner(), gone); err == nil && saveErr != nil {
 		err = fmt.Errorf("recording stage %s: %w", gone.Name, saveErr)
@@ -70,7 +70,7 @@ func (c *stageSets) shedStage(ctx context.Context, s *scope, gone inventory.Stag
 func (c *stageSets) awaitGone(
 	ctx context.Context, s *scope, in cluster.Cluster, stage string, entries []inventory.Entry,
 ) (reconcile.Outcome, error) {
-	var targets []health.Target
+	targets := make([]health.Target, 0, len(entries))
 	for _, entry := range entries {
 		targets = append(targets, health.Target{Entry: entry, Gone: true})
 	}

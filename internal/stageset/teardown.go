@@ -42,7 +42,7 @@ func (c *stageSets) teardown(ctx context.Context, s *scope) (reconcile.Outcome, 
 		return c.letGo(ctx, s)
 	}
 	force := s.set.DeletionTimestamp.Add(c.options.MaxTeardownWait)
-	outcome, err := c.tearDown(ctx, s, recorded, force)
+	outcome, err := c.tearDown(ctx, s, recorded)
 	switch {
 	case err == nil && outcome == reconcile.Next():
 		return c.letGo(ctx, s)
@@ -69,7 +69,7 @@ func whyNot(_ reconcile.Outcome, err error) string {
 }
 
 // tearDown removes the stages. It answers Next when all are gone.
-func (c *stageSets) tearDown(ctx context.Context, s *scope, recorded []inventory.Stage, force time.Time) (reconcile.Outcome, error) {
+func (c *stageSets) tearDown(ctx context.Context, s *scope, recorded []inventory.Stage) (reconcile.Outcome, error) {
 	if len(recorded) == 0 {
 		return reconcile.Next(), nil
 	}
@@ -79,7 +79,7 @@ func (c *stageSets) tearDown(ctx context.Context, s *scope, recorded []inventory
 	}
 	s.local = local
 	for _, stage := range slices.Backward(recorded) {
-		outcome, err := c.tearDownStage(ctx, s, stage, force)
+		outcome, err := c.tearDownStage(ctx, s, stage)
 		if err != nil || outcome != reconcile.Next() {
 			return outcome, err
 		}
@@ -87,7 +87,7 @@ func (c *stageSets) tearDown(ctx context.Context, s *scope, recorded []inventory
 	return reconcile.Next(), nil
 }
 
-func (c *stageSets) tearDownStage(ctx context.Context, s *scope, gone inventory.Stage, force time.Time) (reconcile.Outcome, error) {
+func (c *stageSets) tearDownStage(ctx context.Context, s *scope, gone inventory.Stage) (reconcile.Outcome, error) {
 	spec := specOf(s.set, gone.Name)
 	in, err := c.clusterOf(ctx, s, spec.ServiceAccountName)
 	var left leftovers
@@ -110,7 +110,7 @@ func (c *stageSets) tearDownStage(ctx context.Context, s *scope, gone inventory.
 		err = fmt.Errorf("recording stage %s: %w", gone.Name, saveErr)
 	}
 	status := s.statusOf(gone.Name)
-	status.Phase, status.Entries = stagesv1.PhasePruning, int32(len(left.entries)) //nolint:gosec // bounded by what was recorded
+	status.Phase, status.Entries = stagesv1.PhasePruning, int32(len(left.entries))
 	if err != nil {
 		return reconcile.Next(), fmt.Errorf("stage %s: %w", gone.Name, err)
 	}

@@ -48,7 +48,7 @@ func TestUnchanged_NothingIsWrittenAndLittleRead(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	var stages []string
-	var last = map[string]string{}
+	last := map[string]string{}
 	for i := range 3 {
 		var manifests []string
 		for j := range 334 {

@@ -168,7 +168,8 @@ func TestLoad_SendsOnlyWhatIsInIt(t *testing.T) {
 		"account":  {cluster, "{token: theirs}", Options{Account: account}, map[string]string{"Impersonate-User": "system:serviceaccount:shop:deployer"}},
 		"as":       {cluster, "{token: theirs, as: jane, as-groups: [admins]}", Options{}, map[string]string{"Impersonate-User": "jane", "Impersonate-Group": "admins"}},
 		"account wins": {
-			cluster, "{token: theirs, as: jane, as-groups: [admins]}", Options{Account: account},
+			cluster, "{token: theirs, as: jane, as-groups: [admins]}",
+			Options{Account: account},
 			map[string]string{"Impersonate-User": "system:serviceaccount:shop:deployer", "Impersonate-Group": ""},
 		},
 		"unverified": {fmt.Sprintf("{server: %q, insecure-skip-tls-verify: true}", s.URL), "{token: theirs}", Options{}, map[string]string{"Authorization": "Bearer theirs"}},
@@ -252,7 +253,7 @@ func TestKey_DiffersWithAllThatCounts(t *testing.T) {
 	if len(keys) != 4 {
 		t.Errorf("%d keys for 4 different things", len(keys))
 	}
-	if Key([]byte("a"), Options{}) != Key([]byte("a"), Options{}) {
+	if first, second := Key([]byte("a"), Options{}), Key([]byte("a"), Options{}); first != second {
 		t.Error("two keys for the same")
 	}
 }

@@ -58,7 +58,7 @@ func TestApply_CorrectsDrift(t *testing.T) {
 			want: "configured drift",
 		},
 		"a field that somebody else applies by force": {
-			drift: func(t *testing.T, s *site, live *unstructured.Unstructured) error {
+			drift: func(t *testing.T, s *site, _ *unstructured.Unstructured) error {
 				forced := s.object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: one}, data: {a: mine}}")
 				return s.Client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(forced),
 					client.ForceOwnership, client.FieldOwner("somebody"))

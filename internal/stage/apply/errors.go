@@ -78,7 +78,7 @@ func quote(err error, id inventory.ID, secrets []string) error {
 		return err
 	}
 	status := api.Status()
-	text := ""
+	var text string
 	switch causes := causesOf(status); {
 	case isSecret(id) && len(causes) == 0:
 		text = "the API server refuses it: " + reason(status)

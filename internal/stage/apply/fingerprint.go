@@ -80,7 +80,7 @@ func managedPrint(managed []metav1.ManagedFieldsEntry) string {
 			sum = sha256.New()
 		}
 		_, _ = sum.Write([]byte(m.APIVersion + "\x00"))
-		_, _ = sum.Write(m.FieldsV1.Raw)
+		_, _ = sum.Write(m.FieldsV1.GetRawBytes())
 	}
 	if sum == nil {
 		return ""

@@ -208,7 +208,7 @@ func TestRemove_JobGoesWithItsPods(t *testing.T) {
 	s := newSite(t)
 	s.apply(t, s.object(t, immutables["the template of a Job"].before))
 	s.remove(t, s.decisions(t))
-	kubetest.Eventually(t, func(ctx context.Context) error {
+	kubetest.Eventually(t, func(context.Context) error {
 		if got := s.decisions(t); got[0].Verdict != inventory.Gone {
 			return errors.New("it is to be " + string(got[0].Verdict))
 		}

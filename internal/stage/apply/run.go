@@ -207,7 +207,7 @@ func (r *run) note(it *item, outcome Outcome, err error) {
 		return
 	}
 	id := it.entry.ID
-	switch outcome.Change {
+	switch outcome.Change { //nolint:exhaustive // of the others nothing is noted
 	case Recreate:
 		r.intend = append(r.intend, seen(it))
 	case Created, Configured:

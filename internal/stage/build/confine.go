@@ -209,7 +209,7 @@ func (v *visit) settings(k *kustypes.Kustomization) (err error) {
 }
 
 func (v *visit) patchFiles(k *kustypes.Kustomization) (err error) {
-	for _, list := range [][]kustypes.Patch{k.Patches, k.PatchesJson6902} {
+	for _, list := range [][]kustypes.Patch{k.Patches, k.PatchesJson6902} { //nolint:staticcheck // people have it in their files
 		for i, p := range list {
 			if p.Path != "" {
 				list[i].Path, err = v.copyYAML("patches", p.Path)
@@ -221,7 +221,7 @@ func (v *visit) patchFiles(k *kustypes.Kustomization) (err error) {
 			}
 		}
 	}
-	for i, p := range k.PatchesStrategicMerge {
+	for i, p := range k.PatchesStrategicMerge { //nolint:staticcheck // people have it in their files
 		text := string(p)
 		if strings.ContainsAny(text, "\n{") && !looksRemote(text) { // the patch itself
 			if _, err := v.inspect([]byte(text)); err != nil {
@@ -233,6 +233,7 @@ func (v *visit) patchFiles(k *kustypes.Kustomization) (err error) {
 		if err != nil {
 			return err
 		}
+		//nolint:staticcheck // people have it in their files
 		k.PatchesStrategicMerge[i] = kustypes.PatchStrategicMerge(located)
 	}
 	return nil

@@ -74,7 +74,7 @@ func (p *place) String() string {
 
 func isPlain(key string) bool {
 	return key != "" && !strings.ContainsFunc(key, func(r rune) bool {
-		return !(r == '_' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z')
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	})
 }
 

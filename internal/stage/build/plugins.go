@@ -96,20 +96,17 @@ func checkPlugin(document map[string]any) error {
 
 // checkReads refuses a configuration that names files. kustomize matches names of fields whatever their case.
 func checkReads(value any) error {
-	switch v := value.(type) {
-	case map[string]any:
-		for key, inner := range v {
-			switch strings.ToLower(key) {
-			case "path", "paths", "files", "envs", "env":
-				// The path of a field, as in fieldSpecs, is none of a file. Those of files are in these two places.
-				return fmt.Errorf("the plugin reads files by %q, which only fields of a kustomization may", key)
-			case "replacements":
-				if list, ok := inner.([]any); ok {
-					for _, element := range list {
-						if err := checkReads(element); err != nil {
-							return err
-						}
-					}
+	fields, _ := value.(map[string]any)
+	for key, inner := range fields {
+		switch strings.ToLower(key) {
+		case "path", "paths", "files", "envs", "env":
+			// The path of a field, as in fieldSpecs, is none of a file. Those of files are in these two places.
+			return fmt.Errorf("the plugin reads files by %q, which only fields of a kustomization may", key)
+		case "replacements":
+			list, _ := inner.([]any)
+			for _, element := range list {
+				if err := checkReads(element); err != nil {
+					return err
 				}
 			}
 		}

@@ -33,7 +33,7 @@ func watchOutside(t *testing.T) *outside {
 	o.address = server.URL
 	programs := t.TempDir()
 	script := fmt.Sprintf("#!/bin/sh\necho run >>%q\nexit 1\n", o.marker)
-	if err := os.WriteFile(filepath.Join(programs, "git"), []byte(script), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(programs, "git"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", programs+string(os.PathListSeparator)+os.Getenv("PATH"))

@@ -44,13 +44,14 @@ func (e *DeniedError) Unwrap() error { return e.Err }
 var refusal = regexp.MustCompile(`\bcannot ([a-z]+) (?:resource|path)\b`)
 
 // Denied returns a *DeniedError where the error says that the identity lacks a right, and the error itself otherwise: what
-// admission or a terminating namespace forbids is no matter of rights. verb is what was asked, unless the API server names
+// admission or a terminating namespace forbids is no matter of rights. asked is the verb, unless the API server names
 // another one.
-func Denied(err error, c Cluster, id inventory.ID, version, verb string) error {
+func Denied(err error, c Cluster, id inventory.ID, version, asked string) error {
 	status := statusOf(err)
 	if status == nil || status.Reason != metav1.StatusReasonForbidden || Terminating(err) {
 		return err
 	}
+	verb := asked
 	named := refusal.FindStringSubmatch(status.Message)
 	switch {
 	case named != nil:

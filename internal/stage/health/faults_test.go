@@ -207,7 +207,7 @@ func TestLook_CustomKindThatReports(t *testing.T) {
 		{"conditions": []any{map[string]any{"type": "Ready", "status": "True"}}},
 	} {
 		setStatus(t, f.Env, shop, partly)
-		kubetest.Eventually(t, func(ctx context.Context) error {
+		kubetest.Eventually(t, func(context.Context) error {
 			if known := f.version(f.user); known != shop.GetResourceVersion() {
 				return fmt.Errorf("known is version %s, want %s", known, shop.GetResourceVersion())
 			}

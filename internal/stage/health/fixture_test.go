@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,7 +51,7 @@ func start(t testing.TB, e *kubetest.Env, config *rest.Config, o WatcherOptions)
 	f.Watcher = NewWatcher(o)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { _ = f.Watcher.Start(ctx) })
+	running.Go(func() { _ = f.Start(ctx) })
 	t.Cleanup(func() { cancel(); running.Wait() })
 	return f
 }
@@ -330,8 +329,6 @@ func (p *proxy) set(hook func(verb string) *metav1.Status) {
 	defer p.mu.Unlock()
 	p.hook = hook
 }
-
-func failure(err *apierrors.StatusError) *metav1.Status { return &err.ErrStatus }
 
 // exprs are expressions for a kind.
 func exprs(kind schema.GroupVersionKind, current string) stagesv1.HealthExpressions {

@@ -135,7 +135,7 @@ func (w *Watcher) applyGone(g *watching, name, version string) {
 
 // replace makes new records of an object for all who wait for it. They are computed without the lock, because expressions
 // take their time. Who has come meanwhile, with what was known before, gets one too.
-func (w *Watcher) replace(g *watching, name string, make func(*interest) *record, always bool) {
+func (w *Watcher) replace(g *watching, name string, look func(*interest) *record, always bool) {
 	told := map[*interest]bool{}
 	for {
 		i := w.untold(g, name, told)
@@ -143,7 +143,7 @@ func (w *Watcher) replace(g *watching, name string, make func(*interest) *record
 			return
 		}
 		told[i] = true
-		r := make(i)
+		r := look(i)
 		w.mu.Lock()
 		if !i.wait.gone && (always || newer(r, i.known)) {
 			i.known = r

@@ -41,7 +41,7 @@ func TestLook_DeploymentBecomesReadyAndWakes(t *testing.T) {
 	}})
 	f.Create(t, deployment)
 	f.lookUntil(t, f.wait(targetOf(deployment)), isReady)
-	if n := len(f.Watcher.waits); n != 0 {
+	if n := len(f.waits); n != 0 {
 		t.Errorf("%d waits are left", n)
 	}
 }
@@ -436,13 +436,14 @@ func TestReport_FailedOnesComeFirst(t *testing.T) {
 func TestRecheck_GrowsUpToALimit(t *testing.T) {
 	var r recheck
 	now := time.Now()
-	for _, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
-		if got := r.next(now); got != want*time.Second {
-			t.Errorf("in %v, want %v s", got, want)
+	for _, seconds := range []int{1, 2, 4, 8, 16, 30, 30} {
+		want := time.Duration(seconds) * time.Second
+		if got := r.next(now); got != want {
+			t.Errorf("in %v, want %v", got, want)
 		}
-		if got := r.next(now.Add(time.Millisecond)); got != want*time.Second-time.Millisecond {
+		if got := r.next(now.Add(time.Millisecond)); got != want-time.Millisecond {
 			t.Errorf("a look for another reason makes it %v", got)
 		}
-		now = now.Add(want * time.Second)
+		now = now.Add(want)
 	}
 }

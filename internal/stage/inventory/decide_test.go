@@ -258,7 +258,8 @@ func leaving(in *inventory.PruneInput, n int) {
 
 func TestDecide_StatefulObjectsAreHeldAndTheRestGoes(t *testing.T) {
 	stateful := []inventory.ID{
-		{Name: "data", Kind: "Namespace"}, {Name: "disk", Kind: "PersistentVolume"},
+		{Name: "data", Kind: "Namespace"},
+		{Name: "disk", Kind: "PersistentVolume"},
 		{Namespace: "prod", Name: "claim", Kind: "PersistentVolumeClaim"},
 		{Name: "things.example.com", Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
 	}
@@ -347,8 +348,10 @@ func TestAhead_UnionWithoutTheUIDOfWhatIsGoingToBeMade(t *testing.T) {
 			{ID: configMap("replaced"), Version: "v1", UID: "r", Fingerprint: "f"},
 		},
 		Rendered: []inventory.Entry{
-			{ID: configMap("here"), Version: "v2"}, {ID: configMap("lost"), Version: "v1"},
-			{ID: configMap("new"), Version: "v1"}, {ID: configMap("replaced"), Version: "v1"},
+			{ID: configMap("here"), Version: "v2"},
+			{ID: configMap("lost"), Version: "v1"},
+			{ID: configMap("new"), Version: "v1"},
+			{ID: configMap("replaced"), Version: "v1"},
 		},
 		Live: map[inventory.ID]inventory.Live{
 			configMap("old"): ours("o"), configMap("here"): ours("h"), configMap("replaced"): ours("r"),

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 )
 
 // separator stands between the parts of an ID. Neither namespaces nor groups nor kinds can hold it.
@@ -43,7 +43,7 @@ func ParseID(text string) (ID, error) {
 		return ID{}, fmt.Errorf("reading id %q: it has no name or no kind", text)
 	}
 	for _, part := range []string{id.Namespace, id.Name, id.Group, id.Kind} { // they become parts of the path of a request
-		if part != "" && len(path.IsValidPathSegmentName(part)) > 0 {
+		if part != "" && len(content.IsPathSegmentName(part)) > 0 {
 			return ID{}, fmt.Errorf("reading id %q: %q cannot be a name", text, part)
 		}
 	}

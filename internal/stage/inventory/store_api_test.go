@@ -19,6 +19,8 @@ import (
 )
 
 // live is a StageSet on a real API server, and a store for its inventories.
+//
+//nolint:revive // four things that belong together, for tests alone
 func live(t *testing.T, shardCap int) (*kubetest.Env, *inventory.Store, *stagesv1.StageSet, inventory.Owner) {
 	t.Helper()
 	env := kubetest.Start(t, stagesv1.AddToScheme)

@@ -333,8 +333,8 @@ func TestSave_CrashLosesNoEntry(t *testing.T) {
 			}
 			for id := range now {
 				_, old := stored[id]
-				_, new := next[id]
-				if !old && !new {
+				_, added := next[id]
+				if !old && !added {
 					r.Fatalf("%s came from nowhere", id)
 				}
 			}

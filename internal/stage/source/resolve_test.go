@@ -197,8 +197,13 @@ func TestKeysOf_AreThoseOfReferences(t *testing.T) {
 	}
 	seen := map[string]string{}
 	for _, ref := range []stagesv1.SourceReference{
-		{Name: "a"}, {Name: "b"}, {Name: "a", Namespace: "b"}, {Kind: "Bucket", Name: "a"}, render("a"), render("b"),
-		{APIVersion: "example.com/v1", Kind: "JsonnetSnippet", Name: "a"}, {APIVersion: "v1", Kind: "Bucket", Name: "a"},
+		{Name: "a"},
+		{Name: "b"},
+		{Name: "a", Namespace: "b"},
+		{Kind: "Bucket", Name: "a"},
+		render("a"), render("b"),
+		{APIVersion: "example.com/v1", Kind: "JsonnetSnippet", Name: "a"},
+		{APIVersion: "v1", Kind: "Bucket", Name: "a"},
 	} {
 		key := Key("shop", ref)
 		if other, ok := seen[key]; ok {

@@ -71,7 +71,7 @@ func (f *follower) Start(ctx context.Context) error {
 	informer, err := f.cache.GetInformer(ctx, &stagesv1.StageSet{})
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // it ends because it was told to
 		}
 		return fmt.Errorf("watching StageSets for the gate: %w", err)
 	}
