@@ -35,8 +35,8 @@ help: ## List the targets
 		/^[a-z][a-z-]*:.*## / {printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: build ## Render examples over HTTP, then with the operator on a control plane (OPERATOR=0: without); EXIT=1 stops by itself
-	@EXIT="$(EXIT)" OPERATOR="$(OPERATOR)" hack/demo $(BIN)/renderer
+demo: build ## Render examples over HTTP, then roll snippets out on a control plane (OPERATOR=0: without); EXIT=1 stops by itself
+	@EXIT="$(EXIT)" OPERATOR="$(OPERATOR)" hack/demo $(BIN)/renderer $(BIN)/stageset-controller
 
 .PHONY: test
 test: $(GOTESTSUM) $(TEST_PEERS) controlplane ## Run every test with a control plane, the race detector and in random order (AGAIN=1: up to three that fail run once more)

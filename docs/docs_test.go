@@ -91,20 +91,22 @@ func TestDemo_EveryStepGoesAsExpected(t *testing.T) {
 	demo(t, "OPERATOR=0", "All 8 steps over HTTP went as expected.")
 }
 
-// TestDemo_OperatorPublishesAnEditedLibrary runs what "make demo EXIT=1" runs, on the control plane of the tests.
-func TestDemo_OperatorPublishesAnEditedLibrary(t *testing.T) {
+// TestDemo_ChangesAreRolledOutInStages runs what "make demo EXIT=1" runs, on the control plane of the tests.
+func TestDemo_ChangesAreRolledOutInStages(t *testing.T) {
 	kubetest.Start(t) // skips without one
 	plane := filepath.Join(root, "bin", "controlplane")
 	if _, err := os.Stat(plane); err != nil {
 		t.Fatalf("the demo uses the kubectl of the control plane's binary: %v", err)
 	}
-	demo(t, "OPERATOR=1", "All 4 steps of the operator went as expected.")
+	demo(t, "OPERATOR=1", "All 7 steps of the operator and the stages went as expected.")
 }
 
 // demo runs the demo until it ends by itself, and expects a line.
 func demo(t *testing.T, part, want string) {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), filepath.Join(root, "hack", "demo"), filepath.Join(build(t), "renderer"))
+	binaries := build(t)
+	command := exec.CommandContext(t.Context(), filepath.Join(root, "hack", "demo"),
+		filepath.Join(binaries, "renderer"), filepath.Join(binaries, "stageset-controller"))
 	command.Env = append(os.Environ(), "EXIT=1", part)
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) } // so that it cleans up
 	output, err := command.CombinedOutput()
@@ -280,7 +282,8 @@ func (s *session) stop() {
 func build(t *testing.T) string {
 	t.Helper()
 	binaries := t.TempDir()
-	command := exec.CommandContext(t.Context(), "go", "build", "-o", binaries, root+"/cmd/renderer", root+"/cmd/frontmatter")
+	command := exec.CommandContext(t.Context(), "go", "build", "-o", binaries, root+"/cmd/renderer", root+"/cmd/frontmatter",
+		root+"/cmd/stageset-controller")
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("building the programs: %v\n%s", err, output)
 	}

@@ -27,6 +27,8 @@ type Observer interface {
 	Pruned(n int)
 	// DriftCorrected is told how many objects were as somebody else had made them.
 	DriftCorrected(n int)
+	// Watching is told, by each Setup, what counts the StageSets that wait, and the watches that they need.
+	Watching(waits, watches func() int)
 	// Forget drops what is about a StageSet that is gone.
 	Forget(namespace, stageset string)
 }
@@ -99,4 +101,5 @@ func (silent) StageTook(string, string, string, time.Duration) {}
 func (silent) Applied(string, int)                             {}
 func (silent) Pruned(int)                                      {}
 func (silent) DriftCorrected(int)                              {}
+func (silent) Watching(_, _ func() int)                        {}
 func (silent) Forget(string, string)                           {}

@@ -60,6 +60,7 @@ func (c *stageSets) roll(ctx context.Context, s *scope) (reconcile.Outcome, erro
 func (c *stageSets) advance(ctx context.Context, s *scope, w *stage) (reconcile.Outcome, error) {
 	if s.run.Stage != w.spec.Name {
 		s.run.Stage, s.run.Deadline = w.spec.Name, nil
+		w.began = c.options.Now()
 		s.enter(stagesv1.StepApply)
 	}
 	if !w.built { // its variables come from what was applied a moment ago
@@ -121,9 +122,24 @@ func (c *stageSets) finish(ctx context.Context, s *scope, w *stage) error {
 	s.count(w)
 	if w.changed || waited {
 		c.emit(s, corev1.EventTypeNormal, stagesv1.EventStageReady, "Stage %s is applied and healthy at %s", w.spec.Name, w.revision.Revision)
-		c.options.Observer.StageTook(s.set.Namespace, s.set.Name, w.spec.Name, c.options.Now().Sub(s.run.StartedAt.Time))
+		c.options.Observer.StageTook(s.set.Namespace, s.set.Name, w.spec.Name, c.options.Now().Sub(s.began(w)))
 	}
 	return nil
+}
+
+// began is when the run came to a stage: in this reconciliation, or when the stage before it was ready.
+func (s *scope) began(w *stage) time.Time {
+	if !w.began.IsZero() {
+		return w.began
+	}
+	began := s.run.StartedAt.Time
+	if w.position > 0 {
+		before := s.statusOf(s.stages[w.position-1].spec.Name)
+		if before.Phase == stagesv1.PhaseReady && before.Since != nil && before.Since.After(began) {
+			began = before.Since.Time
+		}
+	}
+	return began
 }
 
 // rendering are the recorded entries that the stage renders.

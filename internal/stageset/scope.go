@@ -57,6 +57,7 @@ type stage struct {
 	recorded    inventory.Stage // as it is in the cluster; set by record, kept up by whoever saves
 	generations map[inventory.ID]int64
 	live        map[inventory.ID]inventory.Live // what is labelled as ours; set by survey
+	began       time.Time                       // when the run came to it, if that was in this reconciliation
 	changed     bool                            // something was written for it in this reconciliation
 }
 

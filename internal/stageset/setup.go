@@ -75,6 +75,7 @@ func Setup(mgr ctrl.Manager, options Options) error {
 	wake := &control.Waker{}
 	watcher := objectwatch.New(tenants, wake.Wake)
 	waits := health.NewWatcher(health.WatcherOptions{Wake: wake.Wake})
+	options.Observer.Watching(waits.Waits, waits.Len)
 	for _, runnable := range []interface{ Start(context.Context) error }{watcher, waits} {
 		if err := mgr.Add(runnable); err != nil {
 			return fmt.Errorf("adding watches: %w", err)

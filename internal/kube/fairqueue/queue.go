@@ -15,7 +15,7 @@ func New[T comparable](
 	return workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[T]{
 		Name: name,
 		DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[T]{
-			Name: name, Queue: newQueue(workers, group),
+			Name: name, Queue: newQueue(name, workers, group),
 		}),
 	})
 }
@@ -38,14 +38,15 @@ type queue[T comparable] struct {
 	busy       int
 	stopping   bool
 	draining   bool
+	ledger     ledger[T]
 }
 
 type waiting[T comparable] struct{ items []T }
 
-func newQueue[T comparable](workers int, group func(T) string) *queue[T] {
+func newQueue[T comparable](name string, workers int, group func(T) string) *queue[T] {
 	q := &queue[T]{
 		workers: workers, group: group, groups: map[string]*waiting[T]{}, dirty: map[T]bool{}, processing: map[T]bool{},
-		held: map[string]int{},
+		held: map[string]int{}, ledger: newLedger[T](name),
 	}
 	q.changed = sync.NewCond(&q.mu)
 	return q
@@ -59,6 +60,7 @@ func (q *queue[T]) Add(item T) {
 		return
 	}
 	q.dirty[item] = true
+	q.ledger.Add(item)
 	if !q.processing[item] {
 		q.push(item)
 	}
@@ -126,6 +128,7 @@ func (q *queue[T]) pop() (T, bool) {
 		q.processing[item] = true
 		q.held[name]++
 		q.busy++
+		q.ledger.take(item)
 		return item, true
 	}
 	var none T
@@ -140,6 +143,7 @@ func (q *queue[T]) Done(item T) {
 		return
 	}
 	delete(q.processing, item)
+	q.ledger.Done(item)
 	name := q.group(item)
 	if q.held[name]--; q.held[name] == 0 {
 		delete(q.held, name)
@@ -156,6 +160,7 @@ func (q *queue[T]) ShutDown() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.stopping, q.draining = true, false
+	q.ledger.ShutDown()
 	q.changed.Broadcast()
 }
 
@@ -164,6 +169,7 @@ func (q *queue[T]) ShutDownWithDrain() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.stopping, q.draining = true, true
+	q.ledger.ShutDown()
 	q.changed.Broadcast()
 	for q.draining && (len(q.processing) > 0 || q.length() > 0) {
 		q.changed.Wait()

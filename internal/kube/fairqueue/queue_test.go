@@ -28,7 +28,7 @@ func take(q *queue[string]) []string {
 }
 
 func TestGet_LeavesWorkersForOtherGroups(t *testing.T) {
-	q := newQueue(8, groupOf)
+	q := newQueue("test", 8, groupOf)
 	for i := range 100 {
 		q.Add(fmt.Sprintf("greedy/%d", i))
 	}
@@ -53,7 +53,7 @@ func TestGet_LeavesWorkersForOtherGroups(t *testing.T) {
 }
 
 func TestGet_GroupsTakeTurns(t *testing.T) {
-	q := newQueue(1, groupOf)
+	q := newQueue("test", 1, groupOf)
 	for _, item := range []string{"a/1", "a/2", "a/3", "b/1", "c/1", "b/2"} {
 		q.Add(item)
 	}
@@ -69,7 +69,7 @@ func TestGet_GroupsTakeTurns(t *testing.T) {
 }
 
 func TestAdd_WhileItIsWorkedOnComesAgainAfterwards(t *testing.T) {
-	q := newQueue(8, groupOf)
+	q := newQueue("test", 8, groupOf)
 	q.Add("a/1")
 	item, _ := q.Get()
 	q.Add("a/1")
@@ -115,4 +115,39 @@ func TestQueue_DelaysAndStops(t *testing.T) {
 		}
 		q.ShutDown() // which ends the delays as well
 	})
+}
+
+// TestLedger_FollowsTheQueue, on which its metrics rest.
+func TestLedger_FollowsTheQueue(t *testing.T) {
+	q := newQueue("followed", 4, groupOf)
+	follows := func(when string) {
+		t.Helper()
+		if got, want := q.ledger.Len(), q.Len(); got != want {
+			t.Errorf("%s: %d items are waiting, in the ledger %d", when, want, got)
+		}
+	}
+	for i := range 10 {
+		q.Add(fmt.Sprintf("a/%d", i%5)) // each twice
+		q.Add(fmt.Sprintf("b/%d", i))
+	}
+	follows("added")
+	taken := take(q)
+	follows("taken")
+	q.Add(taken[0]) // while it is worked on
+	follows("added again")
+	for _, item := range taken {
+		q.Done(item)
+		q.Done(item)
+	}
+	follows("done")
+	q.ShutDown()
+	q.Add("c/1")
+	for q.Len() > 0 {
+		item, _ := q.Get()
+		q.Done(item)
+		follows("shut down")
+	}
+	if _, ended := q.Get(); !ended {
+		t.Error("it goes on")
+	}
 }

@@ -63,7 +63,7 @@ func TestOperator_OutlivesTheAPIServer(t *testing.T) {
 			p.published(t, s)
 			before := o.state(t, http.StatusOK, "reconciling")
 
-			g.shut()
+			g.Shut()
 			gone := o.state(t, http.StatusServiceUnavailable, "unreachable")
 			if !gone.Since.After(before.Since) || !strings.Contains(gone.Reason, "the API server does not answer") {
 				t.Errorf("before %+v, now %+v", before, gone)
@@ -83,7 +83,7 @@ func TestOperator_OutlivesTheAPIServer(t *testing.T) {
 			})
 
 			p.edit(t, s, "2")
-			g.open(t)
+			g.Open(t)
 			after := o.state(t, http.StatusOK, "reconciling")
 			p.published(t, s)
 			if after.Starts <= before.Starts {
@@ -108,7 +108,7 @@ func TestOperator_StartsWithoutTheAPIServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, g := newPlace(t).through(t)
-			g.shut()
+			g.Shut()
 			o := p.start(t, append(c.args, "--snippet-directory="+directoryOf(t, "http", "1"))...)
 			o.state(t, http.StatusServiceUnavailable, "unreachable")
 			for _, path := range []string{"/ready", "/start"} {
@@ -118,10 +118,10 @@ func TestOperator_StartsWithoutTheAPIServer(t *testing.T) {
 			if code, body, err := o.get(t.Context(), "jsonnet", "/jsonnet/http"); err != nil || code != http.StatusOK {
 				t.Errorf("rendering over HTTP: %d %s %v", code, body, err)
 			}
-			g.open(t)
+			g.Open(t)
 			o.state(t, http.StatusOK, "reconciling")
 			o.probe(t, "/ready", http.StatusOK)
-			g.shut() // what was ready once stays in its Service
+			g.Shut() // what was ready once stays in its Service
 			o.state(t, http.StatusServiceUnavailable, "unreachable")
 			o.probe(t, "/ready", http.StatusOK)
 			o.stop(t)

@@ -127,7 +127,7 @@ func TestWebhook_WithAMountedCertificate(t *testing.T) {
 	directory, port := t.TempDir(), mustFreePort(t)
 	host := webhookService + "." + p.Namespace + ".svc"
 	mount := func() []byte {
-		_, certificate, key := authority(t, host)
+		_, certificate, key := kubetest.NewAuthority(t, host)
 		for name, content := range map[string][]byte{"tls.crt": certificate, "tls.key": key} {
 			temporary := filepath.Join(directory, "new")
 			if err := errors.Join(os.WriteFile(temporary, content, 0o600), os.Rename(temporary, filepath.Join(directory, name))); err != nil {

@@ -117,6 +117,13 @@ func (w *Watcher) Len() int {
 	return len(w.watches)
 }
 
+// Waits is the number of users that wait, for metrics.
+func (w *Watcher) Waits() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.waits)
+}
+
 // prepare sorts targets by what they are watched with.
 func prepare(ctx context.Context, user types.NamespacedName, spec Wait) (*wait, error) {
 	next := &wait{Wait: spec, user: user, interests: make([]*interest, 0, len(spec.Targets))}

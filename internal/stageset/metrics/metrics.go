@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -30,6 +31,7 @@ type Metrics struct {
 	certificates     certificates
 	spansLost        prometheus.Counter
 	admissions       *prometheus.CounterVec
+	watching         watching
 }
 
 // stages are the metrics about stages.
@@ -52,7 +54,7 @@ type certificates struct {
 func New() *Metrics {
 	r := obs.NewRegistry()
 	counter := func(name, help string) prometheus.Counter { return r.Counter(prefix+name, help).WithLabelValues() }
-	return &Metrics{
+	m := &Metrics{
 		Registry: r,
 		reconciles: r.Counter(prefix+"_reconciles_total",
 			"reconciles by the reason of the Ready condition that they left", "reason"),
@@ -78,6 +80,8 @@ func New() *Metrics {
 		spansLost:  counter("_trace_export_failures_total", "batches of spans that could not be sent and are lost"),
 		admissions: r.Counter(prefix+"_admissions_total", "requests to the webhook by outcome: allowed, denied, or unchecked where others had the turns", "outcome"),
 	}
+	m.registerWatching()
+	return m
 }
 
 // Requests adds the metrics of HTTP requests. It is to be called once.
@@ -96,10 +100,36 @@ func (m *Metrics) Controller(reconciling func() bool, starts func() int) {
 	m.Registry.CounterFunc(prefix+"_controller_starts_total", "managers that were started; more than one means that it had to be started again", func() float64 { return float64(starts()) })
 }
 
-// Waits adds the metrics of what is waited for and watched. It is to be called once.
-func (m *Metrics) Waits(waits, watches func() int) {
-	m.Registry.GaugeFunc(prefix+"_waits", "StageSets that wait until objects are healthy; none of them holds a worker", func() float64 { return float64(waits()) })
-	m.Registry.GaugeFunc(prefix+"_watches", "watches of objects that are waited for", func() float64 { return float64(watches()) })
+// watching counts what is waited for, by functions of the manager that was started last.
+type watching struct {
+	mu             sync.Mutex
+	waits, watches func() int // nil before there is a manager
+}
+
+func (w *watching) counted(count func() func() int) func() float64 {
+	return func() float64 {
+		w.mu.Lock()
+		now := count()
+		w.mu.Unlock()
+		if now == nil {
+			return 0
+		}
+		return float64(now())
+	}
+}
+
+func (m *Metrics) registerWatching() {
+	m.Registry.GaugeFunc(prefix+"_waits", "StageSets that wait until objects are healthy or gone; none of them holds a worker",
+		m.watching.counted(func() func() int { return m.watching.waits }))
+	m.Registry.GaugeFunc(prefix+"_watches", "watches of objects that are waited for, or were a moment ago",
+		m.watching.counted(func() func() int { return m.watching.watches }))
+}
+
+// Watching tells what counts the waits and the watches from now on.
+func (m *Metrics) Watching(waits, watches func() int) {
+	m.watching.mu.Lock()
+	defer m.watching.mu.Unlock()
+	m.watching.waits, m.watching.watches = waits, watches
 }
 
 // ReconcileEnded counts a reconcile.
@@ -180,6 +210,5 @@ func Page() string {
 	m := New()
 	m.Requests(noop.NewTracerProvider().Tracer(""))
 	m.Controller(func() bool { return false }, func() int { return 0 })
-	m.Waits(func() int { return 0 }, func() int { return 0 })
 	return page + m.Registry.Markdown()
 }

@@ -31,7 +31,7 @@ func scrape(m *Metrics) string {
 func TestMetrics_CountWhatTheyAreTold(t *testing.T) {
 	m := New()
 	m.Controller(func() bool { return true }, func() int { return 3 })
-	m.Waits(func() int { return 200 }, func() int { return 4 })
+	m.Watching(func() int { return 200 }, func() int { return 4 })
 	m.ReconcileEnded("Succeeded", time.Second)
 	m.StageReady("team", "shop", "db", true)
 	m.StageReady("team", "shop", "app", false)
