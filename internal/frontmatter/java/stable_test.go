@@ -63,7 +63,7 @@ func TestGenerate_UsesNoReflection(t *testing.T) {
 	}
 	looksUp := regexp.MustCompile(`java\.lang\.(reflect|invoke)|Class\s*\.\s*forName|getClass\(|\.get(Declared)?(Method|Field|Constructor)s?\(|newInstance\(|ServiceLoader`)
 	for _, file := range files {
-		if found := looksUp.FindString(string(file.Content)); found != "" {
+		if found := looksUp.FindString(file.Content); found != "" {
 			t.Errorf("%s: %s", file.Path, found)
 		}
 	}
