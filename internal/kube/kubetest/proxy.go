@@ -1,6 +1,7 @@
 package kubetest
 
 import (
+	"context"
 	"io"
 	"maps"
 	"net"
@@ -8,9 +9,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 )
+
+// dialTimeout is for a server on the same machine.
+const dialTimeout = 10 * time.Second
 
 // Proxy is a TCP proxy in front of the API server that can be shut. It is for tests of what goes on without one.
 type Proxy struct {
@@ -45,7 +50,7 @@ func NewProxy(t testing.TB, kubeconfig string) *Proxy {
 // Open lets connections through from now on.
 func (p *Proxy) Open(t testing.TB) {
 	t.Helper()
-	listener, err := net.Listen("tcp", p.address)
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", p.address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +69,7 @@ func (p *Proxy) Open(t testing.TB) {
 }
 
 func (p *Proxy) pass(from net.Conn) {
-	to, err := net.Dial("tcp", p.target)
+	to, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(context.Background(), "tcp", p.target)
 	if err != nil {
 		_ = from.Close()
 		return

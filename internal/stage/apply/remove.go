@@ -89,7 +89,7 @@ func (r *removal) remove(ctx context.Context, d inventory.Decision) error {
 		case err == nil, apierrors.IsNotFound(err), cluster.Unknown(err):
 			return nil
 		case !apierrors.IsConflict(err) || attempt == attempts:
-			err = cluster.Denied(err, r.cluster, d.Entry.ID, d.Entry.Version, "delete")
+			err = cluster.Denied(err, r.cluster, d.Entry.ID, d.Entry.Version)
 			return fmt.Errorf("deleting %s: %w", d.Entry.ID.Display(), err)
 		}
 		found, err := cluster.Look(ctx, r.cluster, []inventory.Entry{d.Entry})

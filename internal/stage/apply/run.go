@@ -302,7 +302,7 @@ func (r *run) classify(err error, it *item) error {
 		return fmt.Errorf("applying %s: the cluster has no kind %s in %s", id.Display(), id.Kind,
 			schema.GroupVersion{Group: id.Group, Version: it.entry.Version})
 	}
-	denied := cluster.Denied(err, r.job.Cluster, id, it.entry.Version, "patch")
+	denied := cluster.Denied(err, r.job.Cluster, id, it.entry.Version)
 	var lacks *cluster.DeniedError
 	if errors.As(denied, &lacks) {
 		return lacks

@@ -116,7 +116,7 @@ func (r *run) recreate(ctx context.Context, it *item) (Outcome, error) {
 	err := r.job.Cluster.Client.Delete(ctx, metadataOf(it.entry),
 		client.Preconditions{UID: &it.live.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	if client.IgnoreNotFound(err) != nil {
-		return Outcome{Entry: it.entry}, cluster.Denied(err, r.job.Cluster, it.entry.ID, it.entry.Version, "delete")
+		return Outcome{Entry: it.entry}, cluster.Denied(err, r.job.Cluster, it.entry.ID, it.entry.Version)
 	}
 	if err := r.lookAgain(ctx, it); err != nil {
 		return Outcome{Entry: it.entry}, err

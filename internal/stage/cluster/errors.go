@@ -44,24 +44,28 @@ func (e *DeniedError) Unwrap() error { return e.Err }
 var refusal = regexp.MustCompile(`\bcannot ([a-z]+) (?:resource|path)\b`)
 
 // Denied returns a *DeniedError where the error says that the identity lacks a right, and the error itself otherwise: what
-// admission or a terminating namespace forbids is no matter of rights. asked is the verb, unless the API server names
-// another one.
-func Denied(err error, c Cluster, id inventory.ID, version, asked string) error {
+// admission or a terminating namespace forbids is no matter of rights.
+func Denied(err error, c Cluster, id inventory.ID, version string) error {
 	status := statusOf(err)
 	if status == nil || status.Reason != metav1.StatusReasonForbidden || Terminating(err) {
 		return err
 	}
-	verb := asked
-	named := refusal.FindStringSubmatch(status.Message)
-	switch {
-	case named != nil:
-		verb = named[1]
-	case strings.Contains(status.Message, "attempting to grant RBAC permissions not currently held"):
-		verb = "escalate"
-	default:
+	verb := refusedVerb(status.Message)
+	if verb == "" {
 		return err
 	}
 	return &DeniedError{Identity: c.Identity, Verb: verb, Resource: resource(c, status, id, version), ID: id, Err: err}
+}
+
+// refusedVerb is the verb that a message says is not allowed, or "".
+func refusedVerb(message string) string {
+	if named := refusal.FindStringSubmatch(message); named != nil {
+		return named[1]
+	}
+	if strings.Contains(message, "attempting to grant RBAC permissions not currently held") {
+		return "escalate"
+	}
+	return ""
 }
 
 // resource names the resource of a kind with its group, as the API server does or else as the mapper knows it.

@@ -164,14 +164,14 @@ func get(ctx context.Context, c Cluster, e inventory.Entry) (inventory.Live, boo
 	case apierrors.IsNotFound(err) || Unknown(err):
 		return inventory.Live{}, false, nil
 	case err != nil:
-		return inventory.Live{}, false, fmt.Errorf("reading %s: %w", e.ID.Display(), Denied(err, c, e.ID, e.Version, "get"))
+		return inventory.Live{}, false, fmt.Errorf("reading %s: %w", e.ID.Display(), Denied(err, c, e.ID, e.Version))
 	}
 	return LiveOf(object), true, nil
 }
 
 func listError(err error, c Cluster, scope Scope) error {
 	id := inventory.ID{Namespace: scope.Namespace, Group: scope.Kind.Group, Kind: scope.Kind.Kind}
-	return fmt.Errorf("listing objects of kind %s: %w", scope.Kind.Kind, Denied(err, c, id, scope.Kind.Version, "list"))
+	return fmt.Errorf("listing objects of kind %s: %w", scope.Kind.Kind, Denied(err, c, id, scope.Kind.Version))
 }
 
 func newList(scope Scope) *metav1.PartialObjectMetadataList {

@@ -258,7 +258,7 @@ func TestDenied(t *testing.T) {
 			mapper := meta.NewDefaultRESTMapper(nil)
 			mapper.Add(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, meta.RESTScopeNamespace)
 			c := cluster.Cluster{Client: fake.NewClientBuilder().WithRESTMapper(mapper).Build(), Identity: "robot"}
-			got := cluster.Denied(test.err, c, id, "v1", "patch")
+			got := cluster.Denied(test.err, c, id, "v1")
 			var denied *cluster.DeniedError
 			if errors.As(got, &denied) != (test.want != "") || test.want != "" && denied.Error() != test.want {
 				t.Errorf("error %q, want %q", got, test.want)
