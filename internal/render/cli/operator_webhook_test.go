@@ -19,6 +19,7 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -98,15 +99,21 @@ func (p *place) decides(t *testing.T, broken *renderv1.JsonnetSnippet) {
 		}
 	}
 	// What was there before the webhook is not locked.
-	p.Await(t, broken, func() error { return nil })
-	broken.Labels = map[string]string{"a": "b"}
-	if err := p.Client.Update(t.Context(), broken); err != nil {
-		t.Errorf("labelling what is broken: %v", err)
-	}
-	broken.Spec.Files["main.jsonnet"] = "[["
-	if err := p.Client.Update(t.Context(), broken); err == nil {
-		t.Error("what is broken was changed into what is broken")
-	}
+	p.Await(t, broken, func() error { // the operator writes it too
+		broken.Labels = map[string]string{"a": "b"}
+		return p.Client.Update(t.Context(), broken)
+	})
+	p.Await(t, broken, func() error {
+		broken.Spec.Files["main.jsonnet"] = "[["
+		err := p.Client.Update(t.Context(), broken)
+		if apierrors.IsConflict(err) {
+			return err
+		}
+		if err == nil {
+			t.Error("what is broken was changed into what is broken")
+		}
+		return nil
+	})
 }
 
 // served returns the certificate that a webhook presents.
