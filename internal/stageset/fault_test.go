@@ -14,7 +14,10 @@ import (
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 )
 
-var errCut = errors.New("the process has ended")
+var (
+	errCut    = errors.New("the process has ended")
+	errNotYet = errors.New("it has not failed yet")
+)
 
 // isWrite says whether a request changes something that a crash could lose.
 func isWrite(what string) bool {
