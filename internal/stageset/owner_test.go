@@ -1,6 +1,7 @@
 package stageset
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -250,22 +251,23 @@ func TestInventory_ForeignObjectThatCouldNotBeTakenStays(t *testing.T) {
 	set := stageSet("shop", "base", "app")
 	before := r.settle(t, set)
 	r.publish(t, "app", configMap("app", "1"), configMap("frozen", "ours"))
-	r.Await(t, set, func() error {
-		if set.Status.Run == nil || set.Status.Run.Failed == "" {
-			return errNotYet
-		}
-		return nil
-	})
+	r.awaitFailed(t, set)
 	r.publish(t, "app", configMap("app", "1"))
 	r.awaitSettled(t, set)
 	r.wantGone(t, before)
 	r.publish(t, "app", configMap("app", "1"), configMap("frozen", "ours"))
+	r.awaitFailed(t, set)
+	r.remove(t, set)
+	r.wantGone(t, before, "a", "app")
+}
+
+// awaitFailed waits until a run has failed.
+func (r *rig) awaitFailed(t testing.TB, set *stagesv1.StageSet) {
+	t.Helper()
 	r.Await(t, set, func() error {
 		if set.Status.Run == nil || set.Status.Run.Failed == "" {
-			return errNotYet
+			return fmt.Errorf("the run has not failed: %+v", set.Status.Run)
 		}
 		return nil
 	})
-	r.remove(t, set)
-	r.wantGone(t, before, "a", "app")
 }

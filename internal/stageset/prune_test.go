@@ -82,6 +82,15 @@ func (r *rig) settle(t testing.TB, set *stagesv1.StageSet) census {
 	return r.census(t)
 }
 
+// together lets a StageSet see what is published all at once.
+func (r *rig) together(t testing.TB, set *stagesv1.StageSet, publish func()) {
+	t.Helper()
+	edit(t, r, set, func(set *stagesv1.StageSet) { set.Spec.Suspend = true })
+	r.awaitReason(t, set, stagesv1.ReasonSuspended)
+	publish()
+	edit(t, r, set, func(set *stagesv1.StageSet) { set.Spec.Suspend = false })
+}
+
 // numbered are manifests of ConfigMaps.
 func numbered(prefix string, n int) []string {
 	var manifests []string
@@ -135,8 +144,10 @@ func TestPrune_ObjectMovesBetweenStages(t *testing.T) {
 			}
 			r.start(t)
 			before := r.settle(t, set)
-			r.publish(t, "one", configMap("settings", "1"), configMap("up", "1"))
-			r.publish(t, "two", configMap("down", "1"), configMap("two", "1"))
+			r.together(t, set, func() {
+				r.publish(t, "one", configMap("settings", "1"), configMap("up", "1"))
+				r.publish(t, "two", configMap("down", "1"), configMap("two", "1"))
+			})
 			r.awaitSettled(t, set)
 			r.wantGone(t, before)
 			if gone := deletions(r.wire.take()); len(gone) > 0 {
@@ -165,10 +176,13 @@ func TestPrune_ObjectThatIsDroppedOnItsWay(t *testing.T) {
 	r.start(t)
 	set := stageSet("shop", "one", "two", "three")
 	before := r.settle(t, set)
-	r.publish(t, "two", stuck("web"))
-	r.publish(t, "one", configMap("kept", "1"))
-	r.publish(t, "three", configMap("three", "1"), configMap("moving", "1"))
+	r.together(t, set, func() {
+		r.publish(t, "two", stuck("web"))
+		r.publish(t, "one", configMap("kept", "1"))
+		r.publish(t, "three", configMap("three", "1"), configMap("moving", "1"))
+	})
 	r.awaitWaiting(t, set, "two")
+	r.wantGone(t, before)
 	r.publish(t, "three", configMap("three", "1"))
 	r.publish(t, "two", deployment("web", 0))
 	r.awaitSettled(t, set)
