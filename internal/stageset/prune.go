@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 	"github.com/stagewright/stagewright/internal/kube/reconcile"
@@ -106,6 +107,9 @@ func (c *stageSets) carryOut(
 ) (leftovers, error) {
 	forget := map[inventory.ID]bool{}
 	removal := apply.Removal{Cluster: work.cluster}
+	if err := c.handOver(ctx, s, decisions); err != nil {
+		return left, err
+	}
 	holds := 0
 	for _, decision := range decisions {
 		id := decision.Entry.ID
@@ -145,6 +149,32 @@ func (c *stageSets) carryOut(
 			holds, left.held[0], s.set.Namespace, s.set.Name, stagesv1.ApprovePruneAnnotation, s.run.ID))
 	}
 	return left, nil
+}
+
+// handOver records with the stages that render objects now which ones these are, before the stage that has applied them
+// forgets them. Otherwise an object that is rendered no more before its new stage's turn comes would be nobody's.
+func (c *stageSets) handOver(ctx context.Context, s *scope, decisions []inventory.Decision) error {
+	handed := map[inventory.ID]types.UID{}
+	for _, decision := range decisions {
+		if decision.Verdict == inventory.HandOver && decision.Live.UID != "" {
+			handed[decision.Entry.ID] = decision.Live.UID
+		}
+	}
+	if len(handed) == 0 {
+		return nil
+	}
+	for _, w := range s.stages {
+		entries := slices.Clone(w.recorded.Entries)
+		for i, entry := range entries {
+			if entry.UID == "" && s.rendered[entry.ID] == w.spec.Name {
+				entries[i].UID = handed[entry.ID]
+			}
+		}
+		if err := c.save(ctx, s, w, entries); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // refusedDeletion tells the first of some deletions that were refused, in the order of their names.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 	"github.com/stagewright/stagewright/internal/kube/reconcile"
 	"github.com/stagewright/stagewright/internal/stage/inventory"
@@ -31,8 +33,9 @@ func (c *stageSets) record(ctx context.Context, s *scope) (reconcile.Outcome, er
 }
 
 // ahead writes every object that is going to be applied into the inventories, before the first one is. An object that moves
-// from one stage to another is then in both, and leaves the old one's when its turn comes.
+// from one stage to another is then in both, by the UID that the old one knows, and leaves the old one's when its turn comes.
 func (c *stageSets) ahead(ctx context.Context, s *scope) (reconcile.Outcome, error) {
+	applied := s.applied()
 	for _, w := range s.stages {
 		if !w.built {
 			continue
@@ -41,6 +44,7 @@ func (c *stageSets) ahead(ctx context.Context, s *scope) (reconcile.Outcome, err
 		entries := slices.Clone(w.recorded.Entries)
 		for _, entry := range w.rendered() {
 			if _, ok := known[entry.ID]; !ok {
+				entry.UID = applied[entry.ID]
 				entries = append(entries, entry)
 			}
 		}
@@ -52,6 +56,25 @@ func (c *stageSets) ahead(ctx context.Context, s *scope) (reconcile.Outcome, err
 		}
 	}
 	return reconcile.Next(), nil
+}
+
+// applied are the UIDs of what any stage has applied, also of stages that the spec has no more.
+func (s *scope) applied() map[inventory.ID]types.UID {
+	uids := map[inventory.ID]types.UID{}
+	note := func(stage inventory.Stage) {
+		for _, entry := range stage.Entries {
+			if entry.UID != "" {
+				uids[entry.ID] = entry.UID
+			}
+		}
+	}
+	for _, w := range s.stages {
+		note(w.recorded)
+	}
+	for _, gone := range s.removed {
+		note(gone)
+	}
+	return uids
 }
 
 // save records entries of a stage.

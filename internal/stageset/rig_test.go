@@ -241,6 +241,7 @@ type wire struct {
 	mu   sync.Mutex
 	seen []string
 	stop func(what string) error // asked before each request; nil lets all through
+	lose func(what string) error // asked after each request, whose answer is lost with an error
 }
 
 func (w *wire) config(base *rest.Config) *rest.Config {
@@ -252,18 +253,34 @@ func (w *wire) config(base *rest.Config) *rest.Config {
 			if request.URL.Query().Get("watch") == "" {
 				w.mu.Lock()
 				w.seen = append(w.seen, what)
-				stop := w.stop
+				stop, lose := w.stop, w.lose
 				w.mu.Unlock()
 				if stop != nil {
 					if err := stop(what); err != nil {
 						return nil, err
 					}
 				}
+				if lose != nil {
+					return losing(next, request, what, lose)
+				}
 			}
 			return next.RoundTrip(request)
 		})
 	})
 	return config
+}
+
+// losing makes a request and may lose its answer.
+func losing(next http.RoundTripper, request *http.Request, what string, lose func(string) error) (*http.Response, error) {
+	response, err := next.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	if lost := lose(what); lost != nil {
+		_ = response.Body.Close()
+		return nil, lost
+	}
+	return response, nil
 }
 
 // take returns the requests since it was called last.
@@ -295,6 +312,12 @@ func (w *wire) setStop(stop func(string) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stop = stop
+}
+
+func (w *wire) setLose(lose func(string) error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lose = lose
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -121,11 +122,11 @@ func (c *stageSets) tearDownStage(ctx context.Context, s *scope, gone inventory.
 	return outcome, err
 }
 
-// lost says whether an account cannot act any more.
+// lost says whether an account cannot act any more. There are no new tokens in a namespace that is being deleted.
 func lost(err error) bool {
 	var missing *tenant.MissingError
 	var denied *cluster.DeniedError
-	return errors.As(err, &missing) || errors.As(err, &denied)
+	return errors.As(err, &missing) || errors.As(err, &denied) || cluster.Terminating(err) || apierrors.IsUnauthorized(err)
 }
 
 // specOf is the spec of a stage, or an empty one.

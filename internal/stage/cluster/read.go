@@ -23,7 +23,7 @@ const (
 	pageSize = 2000
 	// restarts bounds how often a list begins again because the API server no longer has its snapshot.
 	restarts = 3
-	// worthAList is how many objects of a kind and namespace are looked for by one list instead of one by one.
+	// worthAList is how many objects of a kind and namespace are looked for by one page of a list instead of one by one.
 	worthAList = 10
 )
 
@@ -67,8 +67,8 @@ func Survey(ctx context.Context, c Cluster, owner inventory.Owner, scopes []Scop
 	return found.live, nil
 }
 
-// Look reads the metadata of single objects, several at a time; many of a kind and namespace by one list, as far as it
-// reaches. Those that do not exist are not in the result.
+// Look reads the metadata of single objects, several at a time; many of a kind and namespace by lists, as far as these are
+// less work. Those that do not exist are not in the result.
 func Look(ctx context.Context, c Cluster, entries []inventory.Entry) (map[inventory.ID]inventory.Live, error) {
 	found := &findings{live: map[inventory.ID]inventory.Live{}, wanted: map[inventory.ID]bool{}}
 	scopes := map[Scope][]inventory.Entry{}
@@ -83,7 +83,7 @@ func Look(ctx context.Context, c Cluster, entries []inventory.Entry) (map[invent
 	for scope, entries := range scopes {
 		group.Go(func() error {
 			if len(entries) >= worthAList {
-				if complete, err := listOnce(groupCtx, c, scope, found); complete || err != nil {
+				if complete, err := listSome(groupCtx, c, scope, len(entries), found); complete || err != nil {
 					return err
 				}
 			}
@@ -120,21 +120,27 @@ func listAll(ctx context.Context, c Cluster, scope Scope, selector client.Matchi
 	}
 }
 
-// listOnce lists a page of all objects of a scope, whose ever they are, and says whether these are all. Where it may not be
-// listed it finds nothing.
-func listOnce(ctx context.Context, c Cluster, scope Scope, found *findings) (complete bool, err error) {
-	page := newList(scope)
-	err = c.Client.List(ctx, page, client.InNamespace(scope.Namespace), client.Limit(pageSize))
-	switch {
-	case Unknown(err):
-		return true, nil
-	case apierrors.IsForbidden(err):
-		return false, nil
-	case err != nil:
-		return false, listError(err, c, scope)
+// listSome lists all objects of a scope, whose ever they are, and says whether these are all. It gives up where it takes more
+// pages than reading one by one is worth, and where it may not list it finds nothing.
+func listSome(ctx context.Context, c Cluster, scope Scope, entries int, found *findings) (complete bool, err error) {
+	next := ""
+	for range entries / worthAList {
+		page := newList(scope)
+		err = c.Client.List(ctx, page, client.InNamespace(scope.Namespace), client.Limit(pageSize), client.Continue(next))
+		switch {
+		case Unknown(err):
+			return true, nil
+		case apierrors.IsForbidden(err), apierrors.IsResourceExpired(err):
+			return false, nil
+		case err != nil:
+			return false, listError(err, c, scope)
+		}
+		found.add(scope, page.Items)
+		if next = page.Continue; next == "" {
+			return true, nil
+		}
 	}
-	found.add(scope, page.Items)
-	return page.Continue == "", nil
+	return false, nil
 }
 
 // getEach reads those of the entries of a scope that were not found yet.

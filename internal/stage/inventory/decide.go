@@ -26,7 +26,7 @@ type Decision struct {
 	Entry   Entry
 	Verdict Verdict
 	Reason  string // a few words for people; for Delete the resource version and UID are in Live
-	Live    Live   // for Delete and Hold
+	Live    Live   // for Delete and Hold, and for HandOver where the object is provably ours
 }
 
 // PruneInput is all that a decision rests on.
@@ -75,6 +75,9 @@ func (in PruneInput) decide(e Entry) Decision {
 	switch {
 	case rendered:
 		d.Verdict, d.Reason = HandOver, "stage "+stage+" renders it"
+		if exists && in.foreign(e, live) == "" {
+			d.Live = live
+		}
 	case !exists:
 		d.Verdict, d.Reason = Gone, "it does not exist"
 	case !in.Prune:

@@ -3,6 +3,7 @@ package inventory_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -64,6 +65,10 @@ func TestDecide_OneObject(t *testing.T) {
 		"it does not exist": {uid: "u", want: inventory.Gone, reason: "it does not exist"},
 		"another stage renders it": {
 			uid: "u", live: new(ours("u")), rendered: map[inventory.ID]string{one: "api"},
+			want: inventory.HandOver, reason: "stage api renders it",
+		},
+		"another stage renders it, and somebody has replaced it": {
+			uid: "u", live: new(ours("v")), rendered: map[inventory.ID]string{one: "api"},
 			want: inventory.HandOver, reason: "stage api renders it",
 		},
 		"another stage renders it, and has not applied it yet": {
@@ -157,7 +162,7 @@ func TestDecide_OneObject(t *testing.T) {
 			want := inventory.Decision{Entry: in.Recorded[0], Verdict: test.want, Reason: test.reason}
 			if test.live != nil {
 				in.Live[one] = *test.live
-				if test.want == inventory.Delete || test.want == inventory.Hold {
+				if test.want != inventory.Release && !strings.HasSuffix(name, "replaced it") {
 					want.Live = *test.live
 				}
 			}

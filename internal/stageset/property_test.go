@@ -1,0 +1,227 @@
+package stageset
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sort"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
+)
+
+// release is what the stages of a StageSet render: the stage and the value of each object; an object without a stage is
+// rendered by none.
+type release struct {
+	stage map[string]string
+	value map[string]string
+}
+
+var releaseStages = []string{"one", "two", "three"}
+
+const releaseObjects = 8
+
+// drawRelease draws what is published.
+func drawRelease(t *rapid.T, label string) release {
+	drawn := release{stage: map[string]string{}, value: map[string]string{}}
+	for i := range releaseObjects {
+		name := fmt.Sprintf("object-%d", i)
+		stage := rapid.SampledFrom(append([]string{""}, releaseStages...)).Draw(t, label+" stage of "+name)
+		if stage != "" {
+			drawn.stage[name], drawn.value[name] = stage, rapid.SampledFrom([]string{"1", "2"}).Draw(t, label+" value of "+name)
+		}
+	}
+	return drawn
+}
+
+// publishRelease publishes it. Each stage has an object of its own, so that a stage is never emptied: the guard has tests of
+// its own. The values are immutable where the release says so.
+func (r *rig) publishRelease(t testing.TB, rel release) {
+	t.Helper()
+	for _, stage := range releaseStages {
+		manifests := []string{configMap("own-"+stage, "1")}
+		for _, name := range sortedKeys(rel.stage) {
+			if rel.stage[name] == stage {
+				manifests = append(manifests, configMap(name, rel.value[name])+immutableOf(name))
+			}
+		}
+		r.publish(t, stage, manifests...)
+	}
+}
+
+// immutableOf makes every fourth object one that has to be recreated when its value changes.
+func immutableOf(name string) string {
+	if strings.HasSuffix(name, "0") || strings.HasSuffix(name, "4") {
+		return "\nimmutable: true"
+	}
+	return ""
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// wantRelease says that exactly a release is there and recorded, and what is somebody else's as it was.
+func (r *rig) wantRelease(t testing.TB, set *stagesv1.StageSet, rel release, others census) {
+	t.Helper()
+	values := map[string]string{}
+	var entries []string
+	for _, stage := range releaseStages {
+		values["own-"+stage] = "1"
+		entries = append(entries, stage+": own-"+stage+"__ConfigMap")
+	}
+	for name, stage := range rel.stage {
+		values[name] = rel.value[name]
+		entries = append(entries, stage+": "+name+"__ConfigMap")
+	}
+	sort.Strings(entries)
+	if diff := cmp.Diff(values, r.configMaps(t)); diff != "" {
+		t.Errorf("ConfigMaps: %s", diff)
+	}
+	if diff := cmp.Diff(entries, r.recorded(t, set)); diff != "" {
+		t.Errorf("inventories: %s", diff)
+	}
+	r.wantGone(t, others)
+}
+
+// disturb ends the process after a number of writes; the answer of the last one is lost where that is wished.
+func (w *wire) disturb(writes int64, lost bool) *atomic.Bool {
+	if !lost {
+		return w.cutAfter(writes)
+	}
+	var seen atomic.Int64
+	cut := &atomic.Bool{}
+	w.setStop(func(string) error {
+		if cut.Load() {
+			return errCut
+		}
+		return nil
+	})
+	w.setLose(func(what string) error {
+		if isWrite(what) && seen.Add(1) > writes {
+			cut.Store(true)
+			return errCut
+		}
+		return nil
+	})
+	return cut
+}
+
+// disturbed runs the controller until a StageSet is settled or the process ends after a number of writes, which it reports.
+func (r *rig) disturbed(t testing.TB, set *stagesv1.StageSet, writes int64, lost bool) bool {
+	t.Helper()
+	cut := r.wire.disturb(writes, lost)
+	stop := r.start(t)
+	r.Await(t, set, func() error {
+		if cut.Load() || r.settledAt(set) {
+			return nil
+		}
+		return fmt.Errorf("neither cut off nor finished: run %+v, conditions %+v", set.Status.Run, set.Status.Conditions)
+	})
+	stop()
+	r.wire.setStop(nil)
+	r.wire.setLose(nil)
+	return cut.Load()
+}
+
+// releasing is a StageSet of three stages that recreates what cannot be changed.
+func releasing() *stagesv1.StageSet {
+	set := stageSet("shop", releaseStages...)
+	for i := range set.Spec.Stages {
+		set.Spec.Stages[i].Force = true
+	}
+	return set
+}
+
+// TestKill_AnswerThatIsLost: the last write was made, but the process ends before it hears of it. One object is recreated on
+// the way.
+func TestKill_AnswerThatIsLost(t *testing.T) {
+	t.Parallel()
+	from := release{
+		stage: map[string]string{"object-0": "one", "object-1": "one", "object-2": "one", "object-3": "three"},
+		value: map[string]string{"object-0": "1", "object-1": "1", "object-2": "1", "object-3": "1"},
+	}
+	to := release{
+		stage: map[string]string{"object-0": "one", "object-2": "two", "object-3": "one", "object-5": "two"},
+		value: map[string]string{"object-0": "2", "object-2": "1", "object-3": "2", "object-5": "1"},
+	}
+	const most = 60 // writes on the way from one to the other
+	for name, lost := range map[string]bool{"answered": false, "lost": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			others := r.census(t)
+			set := releasing()
+			r.publishRelease(t, from)
+			stop := r.start(t)
+			r.settle(t, set)
+			stop()
+			next, last := to, from
+			for writes, done := int64(0), false; !done && !t.Failed(); writes++ { // there and back
+				if writes == most {
+					t.Fatalf("it takes more than %d writes", most)
+				}
+				r.publishRelease(t, next)
+				done = !r.disturbed(t, set, writes, lost)
+				stop := r.start(t)
+				r.awaitSettled(t, set)
+				stop()
+				r.wantRelease(t, set, next, others)
+				next, last = last, next
+			}
+		})
+	}
+}
+
+// TestKill_RandomRuns: whatever is published and wherever the process ends, also before a release is applied that is replaced
+// by another one then, the last release is there in the end and nothing else.
+func TestKill_RandomRuns(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	bystander := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "bystander", Labels: map[string]string{stagesv1.StageLabel: "one"}}}
+	r.Create(t, bystander)
+	others := r.census(t)
+	set := releasing()
+	r.publishRelease(t, release{})
+	stop := r.start(t)
+	r.settle(t, set)
+	stop()
+	runs := func(drawn *rapid.T) {
+		var last release
+		for i := range 3 {
+			last = drawRelease(drawn, fmt.Sprintf("release %d", i))
+			cuts := rapid.IntRange(0, 2).Draw(drawn, fmt.Sprintf("cuts in release %d", i))
+			r.publishRelease(t, last)
+			for range cuts {
+				r.disturbed(t, set, rapid.Int64Range(0, 25).Draw(drawn, "writes"), rapid.Bool().Draw(drawn, "answer lost"))
+			}
+		}
+		stop := r.start(t)
+		r.awaitSettled(t, set)
+		stop()
+		r.wantRelease(t, set, last, others)
+		if t.Failed() {
+			drawn.Fatalf("the state is not that of the last release")
+		}
+	}
+	generated := rapid.Custom(func(drawn *rapid.T) bool { runs(drawn); return true })
+	for range randomRuns {
+		seed := int(rand.Int64N(1 << 31)) // a failure is found again by the seed that it logs
+		t.Logf("seed %d", seed)
+		generated.Example(seed)
+	}
+}
+
+// randomRuns bounds what random runs take of the time of all tests.
+const randomRuns = 5

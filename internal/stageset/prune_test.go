@@ -1,0 +1,345 @@
+package stageset
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
+)
+
+// census is who is there: the UIDs of all ConfigMaps of the namespace, by name.
+type census map[string]types.UID
+
+func (r *rig) census(t testing.TB) census {
+	t.Helper()
+	var list corev1.ConfigMapList
+	if err := r.Client.List(t.Context(), &list, client.InNamespace(r.Namespace)); err != nil {
+		t.Fatal(err)
+	}
+	found := census{}
+	for _, item := range list.Items {
+		found[item.Name] = item.UID
+	}
+	return found
+}
+
+// wantGone says that of those who were there exactly some are gone, and that nobody was replaced. Others may have come.
+func (r *rig) wantGone(t testing.TB, before census, gone ...string) {
+	t.Helper()
+	want := maps.Clone(before)
+	for _, name := range gone {
+		delete(want, name)
+	}
+	got := r.census(t)
+	for name := range got {
+		if _, ok := before[name]; !ok {
+			delete(got, name)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("who is there: %s", diff)
+	}
+}
+
+// deletions are the names of the objects of requests that delete, in their order. Inventories are left out.
+func deletions(requests []string) []string {
+	var names []string
+	for _, what := range requests {
+		if strings.HasPrefix(what, "DELETE ") && !strings.Contains(what, "/stageinventories/") {
+			names = append(names, path.Base(what))
+		}
+	}
+	return names
+}
+
+// awaitSettled waits until a StageSet has applied all that its sources publish now, as its spec is now.
+func (r *rig) awaitSettled(t testing.TB, set *stagesv1.StageSet) {
+	t.Helper()
+	r.Await(t, set, func() error {
+		if !r.settledAt(set) || set.Status.LastApplied.Generation != set.Generation || len(set.Status.LastApplied.Revisions) != len(set.Spec.Stages) {
+			return fmt.Errorf("not settled at generation %d: run %+v, conditions %+v", set.Generation, set.Status.Run, set.Status.Conditions)
+		}
+		return nil
+	})
+}
+
+// settle starts the controller with a StageSet and waits until it is settled.
+func (r *rig) settle(t testing.TB, set *stagesv1.StageSet) census {
+	t.Helper()
+	r.Create(t, set)
+	r.awaitSettled(t, set)
+	r.wire.take()
+	return r.census(t)
+}
+
+// together lets a StageSet see what is published all at once.
+func (r *rig) together(t testing.TB, set *stagesv1.StageSet, publish func()) {
+	t.Helper()
+	edit(t, r, set, func(set *stagesv1.StageSet) { set.Spec.Suspend = true })
+	r.awaitReason(t, set, stagesv1.ReasonSuspended)
+	publish()
+	edit(t, r, set, func(set *stagesv1.StageSet) { set.Spec.Suspend = false })
+}
+
+// numbered are manifests of ConfigMaps.
+func numbered(prefix string, n int) []string {
+	var manifests []string
+	for i := range n {
+		manifests = append(manifests, configMap(fmt.Sprintf("%s-%d", prefix, i), "1"))
+	}
+	return manifests
+}
+
+func TestPrune_RenamedStageKeepsItsObjects(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.publish(t, "base", configMap("a", "1"), configMap("b", "1"))
+	r.publish(t, "app", configMap("c", "1"))
+	r.start(t)
+	set := stageSet("shop", "base", "app")
+	before := r.settle(t, set)
+	edit(t, r, set, func(set *stagesv1.StageSet) { set.Spec.Stages[0].Name = "core" })
+	r.digests["core"] = r.digests["base"]
+	r.awaitSettled(t, set)
+	r.wantGone(t, before)
+	if gone := deletions(r.wire.take()); len(gone) > 0 {
+		t.Errorf("deleted were %v", gone)
+	}
+	want := []string{"app: c__ConfigMap", "core: a__ConfigMap", "core: b__ConfigMap"}
+	if diff := cmp.Diff(want, r.recorded(t, set)); diff != "" {
+		t.Error(diff)
+	}
+	var names []string
+	for _, stage := range set.Status.Stages {
+		names = append(names, stage.Name)
+	}
+	if diff := cmp.Diff([]string{"core", "app"}, names); diff != "" {
+		t.Errorf("stages of the status: %s", diff)
+	}
+}
+
+func TestPrune_ObjectMovesBetweenStages(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ late bool }{"built at once": {}, "with a stage that is built late": {late: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.publish(t, "one", configMap("settings", "1"), configMap("down", "1"))
+			r.publish(t, "two", configMap("up", "1"), configMap("two", "1"))
+			set := stageSet("shop", "one", "two")
+			if test.late {
+				set.Spec.Stages[1].PostBuild = &stagesv1.PostBuild{
+					SubstituteFrom: []stagesv1.SubstituteReference{{Kind: "ConfigMap", Name: "settings"}},
+				}
+			}
+			r.start(t)
+			before := r.settle(t, set)
+			r.together(t, set, func() {
+				r.publish(t, "one", configMap("settings", "1"), configMap("up", "1"))
+				r.publish(t, "two", configMap("down", "1"), configMap("two", "1"))
+			})
+			r.awaitSettled(t, set)
+			r.wantGone(t, before)
+			if gone := deletions(r.wire.take()); len(gone) > 0 {
+				t.Errorf("deleted were %v", gone)
+			}
+			want := []string{"one: settings__ConfigMap", "one: up__ConfigMap", "two: down__ConfigMap", "two: two__ConfigMap"}
+			if diff := cmp.Diff(want, r.recorded(t, set)); diff != "" {
+				t.Error(diff)
+			}
+			// What both leave is gone in the end, wherever it was first.
+			r.publish(t, "one", configMap("settings", "1"))
+			r.publish(t, "two", configMap("two", "1"))
+			r.awaitSettled(t, set)
+			r.wantGone(t, before, "up", "down")
+		})
+	}
+}
+
+// TestPrune_ObjectThatIsDroppedOnItsWay: it has left one stage and not arrived in the other when nobody renders it any more.
+func TestPrune_ObjectThatIsDroppedOnItsWay(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.publish(t, "one", configMap("kept", "1"), configMap("moving", "1"))
+	r.publish(t, "two", deployment("web", 0))
+	r.publish(t, "three", configMap("three", "1"))
+	r.start(t)
+	set := stageSet("shop", "one", "two", "three")
+	before := r.settle(t, set)
+	r.together(t, set, func() {
+		r.publish(t, "two", stuck("web"))
+		r.publish(t, "one", configMap("kept", "1"))
+		r.publish(t, "three", configMap("three", "1"), configMap("moving", "1"))
+	})
+	r.awaitWaiting(t, set, "two")
+	r.wantGone(t, before)
+	r.publish(t, "three", configMap("three", "1"))
+	r.publish(t, "two", deployment("web", 0))
+	r.awaitSettled(t, set)
+	r.wantGone(t, before, "moving")
+}
+
+func TestPrune_GuardHoldsUntilApproved(t *testing.T) {
+	t.Parallel()
+	claim := "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\n" +
+		"spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, storageClassName: none}"
+	many := numbered("many", 30)
+	fewGone := func(n int) (names []string) {
+		for i := range n {
+			names = append(names, fmt.Sprintf("many-%d", i))
+		}
+		return names
+	}
+	for name, test := range map[string]struct {
+		before, after []string
+		held          int
+		listed        string
+		gone          []string
+	}{
+		"an empty render":     {[]string{configMap("a", "1"), configMap("b", "1")}, []string{"# nothing"}, 2, "a__ConfigMap", []string{"a", "b"}},
+		"a shrink by 90 %":    {many, many[27:], 27, "many-0__ConfigMap", fewGone(27)},
+		"a claim of a volume": {[]string{claim, configMap("a", "1"), configMap("b", "1")}, []string{configMap("a", "1")}, 1, "data__PersistentVolumeClaim", []string{"b"}},
+	} {
+		for _, off := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, off %v", name, off), func(t *testing.T) {
+				t.Parallel()
+				r := newRig(t)
+				r.publish(t, "base", test.before...)
+				set := stageSet("shop", "base")
+				set.Spec.Stages[0].ReadyChecks = &stagesv1.ReadyChecks{DisableWait: true} // nothing binds the claim
+				if off {
+					set.Spec.PruneGuard = stagesv1.PruneGuardOff
+				}
+				r.start(t)
+				before := r.settle(t, set)
+				bystander := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "bystander"}}
+				r.Create(t, bystander)
+				before[bystander.Name] = bystander.UID
+				r.publish(t, "base", test.after...)
+				if !off {
+					r.wantHeld(t, set, before, test.held, test.listed, test.gone)
+				}
+				r.awaitSettled(t, set)
+				r.wantGone(t, before, test.gone...)
+			})
+		}
+	}
+}
+
+// wantHeld waits until deletions are held, and approves them as the message says.
+func (r *rig) wantHeld(t *testing.T, set *stagesv1.StageSet, before census, held int, listed string, gone []string) {
+	t.Helper()
+	message := r.awaitReason(t, set, stagesv1.ReasonPruneHeld)
+	stage := set.Status.Stages[0]
+	if len(stage.Held) != held || stage.Phase != stagesv1.PhaseHeld || !strings.Contains(strings.Join(stage.Held, " "), listed) {
+		t.Errorf("held are %v in phase %s, want %d", stage.Held, stage.Phase, held)
+	}
+	command := fmt.Sprintf("kubectl -n %s annotate stageset %s --overwrite %s=%s",
+		r.Namespace, set.Name, stagesv1.ApprovePruneAnnotation, set.Status.Run.ID)
+	if !strings.Contains(message, command) {
+		t.Errorf("message %q, want one with %q", message, command)
+	}
+	if !strings.Contains(listed, "Claim") {
+		r.wantGone(t, before)
+	}
+	edit(t, r, set, func(set *stagesv1.StageSet) {
+		metav1.SetMetaDataAnnotation(&set.ObjectMeta, stagesv1.ApprovePruneAnnotation, "another run")
+	})
+	r.request(t, set)
+	r.awaitReason(t, set, stagesv1.ReasonPruneHeld)
+	if !slices.ContainsFunc(gone, func(name string) bool { _, ok := r.census(t)[name]; return ok }) && held > 1 {
+		t.Errorf("the approval of another run has deleted %v", gone)
+	}
+	edit(t, r, set, func(set *stagesv1.StageSet) {
+		metav1.SetMetaDataAnnotation(&set.ObjectMeta, stagesv1.ApprovePruneAnnotation, set.Status.Run.ID)
+	})
+}
+
+func TestPrune_WhatIsToBeKeptIsReleased(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		spec   func(*stagesv1.StageSet)
+		change func(*corev1.ConfigMap)
+		says   string
+	}{
+		"prune is off": {
+			spec: func(set *stagesv1.StageSet) { set.Spec.Stages[0].Prune = ptr(false) }, says: "prune is off",
+		},
+		"annotated": {
+			change: func(c *corev1.ConfigMap) {
+				metav1.SetMetaDataAnnotation(&c.ObjectMeta, stagesv1.PruneAnnotation, stagesv1.Disabled)
+			},
+			says: "annotated",
+		},
+		"labelled by another owner": {
+			change: func(c *corev1.ConfigMap) { c.Labels[stagesv1.NameLabel] = "other" }, says: "it belongs to StageSet",
+		},
+		"without our labels": {
+			change: func(c *corev1.ConfigMap) { c.Labels = nil }, says: "does not carry the labels",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.publish(t, "base", configMap("a", "1"), configMap("b", "1"))
+			set := stageSet("shop", "base")
+			if test.spec != nil {
+				test.spec(set)
+			}
+			stop := r.start(t)
+			before := r.settle(t, set)
+			stop() // so that the change is not corrected before the stage renders the object no more
+			if test.change != nil {
+				edit(t, r, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "b", Namespace: r.Namespace}}, test.change)
+			}
+			r.publish(t, "base", configMap("a", "1"))
+			r.start(t)
+			r.awaitSettled(t, set)
+			r.wantGone(t, before)
+			if note := r.awaitEvent(t, set, corev1.EventTypeNormal, stagesv1.EventReleased); !strings.Contains(note, test.says) || !strings.Contains(note, "b__ConfigMap") {
+				t.Errorf("note %q, want one with %q", note, test.says)
+			}
+			if diff := cmp.Diff([]string{"base: a__ConfigMap"}, r.recorded(t, set)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestPrune_RemovedStagesGoInReverse(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	var stages []string
+	for _, name := range []string{"s0", "s1", "s2", "s3"} {
+		r.publish(t, name, numbered(name, 2)...)
+		stages = append(stages, name)
+	}
+	r.start(t)
+	set := stageSet("shop", stages...)
+	before := r.settle(t, set)
+	edit(t, r, set, func(set *stagesv1.StageSet) { set.Spec.Stages = set.Spec.Stages[2:3] })
+	r.awaitSettled(t, set)
+	r.wantGone(t, before, "s0-0", "s0-1", "s1-0", "s1-1", "s3-0", "s3-1")
+	var order []string
+	for _, name := range deletions(r.wire.take()) {
+		if stage, _, _ := strings.Cut(name, "-"); !slices.Contains(order, stage) {
+			order = append(order, stage)
+		}
+	}
+	if diff := cmp.Diff([]string{"s3", "s1", "s0"}, order); diff != "" {
+		t.Errorf("order: %s", diff)
+	}
+	if len(set.Status.Stages) != 1 {
+		t.Errorf("the status has %+v", set.Status.Stages)
+	}
+}
