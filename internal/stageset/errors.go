@@ -40,11 +40,15 @@ func (c *stageSets) explain(s *scope, otherwise string, err error) error {
 		notReady *source.NotReadyError
 		invalid  *source.InvalidError
 		archive  *artifact.RefusedError
+		silent   *unreachableError
 	)
 	later := s.retry(c.options.DefaultInterval)
 	switch {
-	case err == nil, errors.As(err, &known), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case err == nil, errors.As(err, &known), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
+		errors.As(err, &askingError{}):
 		return err
+	case errors.As(err, &silent):
+		return reconcile.Waiting(later, stagesv1.ReasonProgressing, err)
 	case errors.As(err, &missing), errors.As(err, &denied):
 		return reconcile.Waiting(later, stagesv1.ReasonAccessDenied, err)
 	case errors.As(err, &conflict):
