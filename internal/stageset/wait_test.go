@@ -261,13 +261,13 @@ func TestSecrets_NoValueIsTold(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2-hunter2"
 	for name, manifest := range map[string]string{
-		"yaml":       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {value: [${password}}",
+		"yaml":       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {value: [${password} }",
 		"kind":       "apiVersion: v1\nkind: ${password}\nmetadata: {name: a}",
 		"name":       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"${password}_\"}",
 		"field":      "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: \"${password}\"}",
 		"a label":    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {a: \"${password} !\"}}",
 		"no such":    "apiVersion: ${password}/v1\nkind: Thing\nmetadata: {name: a}",
-		"namespace":  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: ${password}}",
+		"namespace":  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: \"${password}\"}",
 		"expression": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {value: \"${password}${\"}",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -288,7 +288,7 @@ func TestSecrets_NoValueIsTold(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				logged.WriteString(prefix + args + "\n")
-			}, funcr.Options{Verbosity: 9})
+			}, funcr.Options{Verbosity: 4})
 			stop := r.start(t)
 			r.Await(t, set, func() error {
 				for _, condition := range set.Status.Conditions {
