@@ -168,11 +168,13 @@ func TestRemote_AKubeconfigThatReachesForFilesOrProgramsIsRefused(t *testing.T) 
 		change change
 		words  string
 	}{
-		"tokenFile":     {func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.TokenFile = token }, "users[].user.tokenFile"},
-		"client-key":    {func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.ClientKey = token }, "users[].user.client-key"},
-		"client-cert":   {func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.ClientCertificate = token }, "users[].user.client-certificate"},
-		"authority":     {func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.CertificateAuthority = token }, "certificate-authority"},
-		"auth-provider": {func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.AuthProvider = &clientcmdapi.AuthProviderConfig{Name: "gcp"} }, "auth-provider"},
+		"tokenFile":   {func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.TokenFile = token }, "users[].user.tokenFile"},
+		"client-key":  {func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.ClientKey = token }, "users[].user.client-key"},
+		"client-cert": {func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.ClientCertificate = token }, "users[].user.client-certificate"},
+		"authority":   {func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.CertificateAuthority = token }, "certificate-authority"},
+		"auth-provider": {func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) {
+			u.AuthProvider = &clientcmdapi.AuthProviderConfig{Name: "gcp"}
+		}, "auth-provider"},
 		"exec": {func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) {
 			u.Exec = &clientcmdapi.ExecConfig{APIVersion: "client.authentication.k8s.io/v1", Command: "touch", Args: []string{token + ".run"}, InteractiveMode: "Never"}
 		}, "users[].user.exec"},
