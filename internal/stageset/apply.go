@@ -73,7 +73,10 @@ func (w *stage) rendered() []inventory.Entry {
 
 // survey reads the metadata of what is labelled as the stage's.
 func (c *stageSets) survey(ctx context.Context, s *scope, w *stage) error {
-	live, err := cluster.Survey(ctx, w.cluster, s.owner(), cluster.ScopesOf(w.recorded.Entries))
+	certain := slices.DeleteFunc(slices.Clone(w.recorded.Entries), func(entry inventory.Entry) bool {
+		return s.doubtful(w.spec.Name, entry) // which may be where the account may not look; clear does
+	})
+	live, err := cluster.Survey(ctx, w.cluster, s.owner(), cluster.ScopesOf(certain))
 	if err != nil {
 		return fmt.Errorf("looking at what is there: %w", err)
 	}

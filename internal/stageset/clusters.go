@@ -26,7 +26,14 @@ const keptRemotes = 256
 type clusters struct {
 	own     client.WithWatch // the controller itself, past the cache
 	tenants Tenants
-	remotes *lru.Cache // from the key of a cluster.Cluster to it
+	remotes *lru.Cache // from the key of a cluster.Cluster to a *remote
+	probes  *probes
+}
+
+// remote is another cluster, and what is known of whether it answers.
+type remote struct {
+	cluster.Cluster
+	reach *reach
 }
 
 // Tenants gives clients that act as a ServiceAccount; *tenant.Pool is one.
@@ -49,90 +56,112 @@ func (c *clusters) local(namespace, account string) (cluster.Cluster, error) {
 
 // remote is the cluster of a kubeconfig, as the kubeconfig's identity, which impersonates a ServiceAccount there where one is
 // named.
-func (c *clusters) remote(secret *corev1.Secret, key string, account types.NamespacedName) (cluster.Cluster, error) {
+func (c *clusters) remote(secret *corev1.Secret, key string, account types.NamespacedName) (*remote, error) {
 	data, err := kubeconfig.FromSecret(secret, key)
 	if err != nil {
-		return cluster.Cluster{}, err
+		return nil, &kubeconfig.RefusedError{Field: "file", Why: "the Secret has none: " + err.Error()}
 	}
 	options := kubeconfig.Options{UserAgent: "stageset-controller", Account: account}
 	id := "remote/" + kubeconfig.Key(data, options)
 	if kept, ok := c.remotes.Get(id); ok {
-		return kept.(cluster.Cluster), nil
+		return kept.(*remote), nil
 	}
 	config, err := kubeconfig.Load(data, options)
 	if err != nil {
-		return cluster.Cluster{}, err
+		return nil, err
 	}
+	reach := &reach{cluster: secret.Namespace + "/" + secret.Name}
+	reach.wrap(config)
 	made, err := client.NewWithWatch(config, client.Options{Scheme: c.own.Scheme()})
 	if err != nil {
-		return cluster.Cluster{}, fmt.Errorf("making a client of the cluster in Secret %s: %w", secret.Name, err)
+		return nil, fmt.Errorf("making a client of the cluster in Secret %s: %w", secret.Name, err)
 	}
 	identity := "the identity"
 	if account.Name != "" {
 		identity = "ServiceAccount " + account.String()
 	}
-	remote := cluster.Cluster{
+	found := &remote{reach: reach, Cluster: cluster.Cluster{
 		Client: made, Key: id, Identity: fmt.Sprintf("%s of the cluster in Secret %s/%s", identity, secret.Namespace, secret.Name),
-	}
-	c.remotes.Add(id, remote)
-	return remote, nil
+	}}
+	c.remotes.Add(id, found)
+	return found, nil
 }
 
 // identify finds out who acts, and where.
 func (c *stageSets) identify(ctx context.Context, s *scope) (reconcile.Outcome, error) {
-	local, err := c.clusters.local(s.set.Namespace, s.set.Spec.ServiceAccountName)
-	if err != nil {
-		return reconcile.Next(), err
-	}
-	s.local = local
+	var err error
 	for _, w := range s.stages {
 		if w.cluster, err = c.clusterOf(ctx, s, w.spec.ServiceAccountName); err != nil {
-			return reconcile.Next(), err
+			break
 		}
 	}
-	s.fallback, err = c.clusterOf(ctx, s, "")
+	if err == nil {
+		s.fallback, err = c.clusterOf(ctx, s, "")
+	}
+	if err != nil { // a Secret that is changed is what is waited for
+		s.recheck = !c.watches.Set(s.key(), s.needs) || s.recheck
+	}
 	return reconcile.Next(), err
 }
 
 // clusterOf is where a stage is applied, as whom.
 func (c *stageSets) clusterOf(ctx context.Context, s *scope, account string) (cluster.Cluster, error) {
-	account = orElse(account, s.set.Spec.ServiceAccountName)
 	if s.set.Spec.KubeConfig == nil {
-		return c.clusters.local(s.set.Namespace, account)
+		return c.clusters.local(s.set.Namespace, orElse(account, s.set.Spec.ServiceAccountName))
 	}
-	if s.kubeconfig == nil {
-		secret, err := c.readKubeconfig(ctx, s)
-		if err != nil {
-			return cluster.Cluster{}, err
-		}
-		s.kubeconfig = secret
+	secret, err := c.readKubeconfig(ctx, s, account)
+	if err != nil {
+		return cluster.Cluster{}, err
 	}
+	account = orElse(account, s.set.Spec.ServiceAccountName)
 	who := types.NamespacedName{}
 	if account != "" {
 		who = types.NamespacedName{Namespace: s.set.Namespace, Name: account}
 	}
-	remote, err := c.clusters.remote(s.kubeconfig, s.set.Spec.KubeConfig.SecretRef.Key, who)
+	found, err := c.clusters.remote(secret, s.set.Spec.KubeConfig.SecretRef.Key, who)
 	if refused := (*kubeconfig.RefusedError)(nil); errors.As(err, &refused) {
-		return remote, reconcile.Stalled(stagesv1.ReasonInvalidSpec, fmt.Errorf("spec.kubeConfig: Secret %s: %w", s.kubeconfig.Name, err))
+		return cluster.Cluster{}, reconcile.Stalled(stagesv1.ReasonInvalidSpec, fmt.Errorf("spec.kubeConfig: Secret %s: %w", secret.Name, err))
 	}
-	return remote, err
+	if err != nil {
+		return cluster.Cluster{}, err
+	}
+	err = found.reach.check(c.clusters.probes, s.key(), c.options.Now())
+	return found.Cluster, c.explain(s, stagesv1.ReasonProgressing, err)
 }
 
-// readKubeconfig reads the Secret as the ServiceAccount of the StageSet.
-func (c *stageSets) readKubeconfig(ctx context.Context, s *scope) (*corev1.Secret, error) {
+// reader is who reads in the StageSet's namespace for a stage: the account of the StageSet, or that of the stage where it
+// has none. The controller does it by itself only where neither is named.
+func (s *scope) reader(account string) string {
+	if s.set.Spec.ServiceAccountName != "" || account != "" {
+		return orElse(s.set.Spec.ServiceAccountName, account)
+	}
+	return ""
+}
+
+// readKubeconfig reads the Secret, for all stages once.
+func (c *stageSets) readKubeconfig(ctx context.Context, s *scope, account string) (*corev1.Secret, error) {
+	if s.kubeconfig != nil {
+		return s.kubeconfig, nil
+	}
 	if s.set.Spec.KubeConfig.SecretRef == nil {
 		return nil, reconcile.Stalled(stagesv1.ReasonInvalidSpec, kubeconfig.ErrConfigMapRef)
 	}
+	reader := s.reader(account)
+	as, err := c.clusters.local(s.set.Namespace, reader)
+	if err != nil {
+		return nil, err
+	}
 	name := types.NamespacedName{Namespace: s.set.Namespace, Name: s.set.Spec.KubeConfig.SecretRef.Name}
 	secret := &corev1.Secret{}
-	err := s.local.Client.Get(ctx, name, secret)
-	s.need(objectwatch.Secret, name.Name, secret.ResourceVersion)
+	err = as.Client.Get(ctx, name, secret)
+	s.need(reader, objectwatch.Secret, name.Name, secret.ResourceVersion)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, reconcile.Waiting(s.retry(c.options.DefaultInterval), stagesv1.ReasonInvalidSpec,
 			fmt.Errorf("spec.kubeConfig: Secret %s does not exist", name))
 	case err != nil:
-		return nil, c.accessError(s, s.local, "get", "secrets", name, err)
+		return nil, c.accessError(s, as, "get", "secrets", name, err)
 	}
+	s.kubeconfig = secret
 	return secret, nil
 }

@@ -2,6 +2,7 @@ package stageset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -87,8 +88,16 @@ func (c *stageSets) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.R
 	ctx, span := c.startSpan(ctx, set)
 	defer span.End()
 	outcome, err := reconcile.Run(ctx, s, c.traced(c.steps())...)
+	if errors.As(err, &askingError{}) { // whoever asks wakes it up; the time is for when that is lost
+		return ctrl.Result{RequeueAfter: probeTimeout}, nil
+	}
+	err = s.conceal(err)
 	stalled := err != nil && reconcile.KindOf(err) == reconcile.Stalling
 	result, err := c.exit.Finish(ctx, s.before, set, c.report(s, outcome, err))
+	if err != nil {
+		c.observe(s)
+		return ctrl.Result{}, err
+	}
 	if stalled || s.recheck { // what has to change may be something that nobody tells of
 		result = sooner(result, s.interval(c.options.DefaultInterval))
 	}

@@ -28,6 +28,31 @@ func (c *stageSets) accessError(s *scope, as cluster.Cluster, verb, resource str
 	return c.explain(s, stagesv1.ReasonProgressing, fmt.Errorf("reading %s %s: %w", resource, name, err))
 }
 
+// conceal takes the values of Secrets out of an error and out of what stages say. A broken manifest may have one where nobody
+// looks for it, as the name of a kind, say.
+func (s *scope) conceal(err error) error {
+	if err == nil {
+		return nil
+	}
+	var secrets []string
+	for _, w := range s.stages {
+		secrets = append(secrets, w.values.secrets...)
+	}
+	for i := range s.set.Status.Stages {
+		stage := &s.set.Status.Stages[i]
+		stage.Message = build.Redact(stage.Message, secrets)
+	}
+	text := build.Redact(err.Error(), secrets)
+	if text == err.Error() {
+		return err
+	}
+	var known *reconcile.Error
+	if errors.As(err, &known) {
+		return &reconcile.Error{Kind: known.Kind, Reason: known.Reason, Until: known.Until, Err: errors.New(text)}
+	}
+	return errors.New(text)
+}
+
 // explain gives an error its kind and its reason: otherwise is that of errors which may pass and say nothing more.
 func (c *stageSets) explain(s *scope, otherwise string, err error) error {
 	var (
@@ -40,11 +65,15 @@ func (c *stageSets) explain(s *scope, otherwise string, err error) error {
 		notReady *source.NotReadyError
 		invalid  *source.InvalidError
 		archive  *artifact.RefusedError
+		silent   *unreachableError
 	)
 	later := s.retry(c.options.DefaultInterval)
 	switch {
-	case err == nil, errors.As(err, &known), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case err == nil, errors.As(err, &known), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
+		errors.As(err, &askingError{}):
 		return err
+	case errors.As(err, &silent):
+		return reconcile.Waiting(later, stagesv1.ReasonProgressing, err)
 	case errors.As(err, &missing), errors.As(err, &denied):
 		return reconcile.Waiting(later, stagesv1.ReasonAccessDenied, err)
 	case errors.As(err, &conflict):

@@ -60,7 +60,12 @@ type leftovers struct {
 // clear decides about every recorded object that its stage renders no more, and does it. What it returns holds with an
 // error too.
 func (c *stageSets) clear(ctx context.Context, s *scope, work pruning) (leftovers, error) {
-	left := leftovers{entries: slices.Clone(work.recorded)}
+	recorded, err := c.dismiss(ctx, s, work)
+	left := leftovers{entries: slices.Clone(recorded)}
+	if err != nil {
+		return left, c.explain(s, stagesv1.ReasonPruneFailed, fmt.Errorf("looking at what was to be applied: %w", err))
+	}
+	work.recorded = recorded
 	var candidates, unknown []inventory.Entry
 	for _, entry := range work.recorded {
 		if s.rendered[entry.ID] == work.stage {

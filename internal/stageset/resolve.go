@@ -17,6 +17,7 @@ import (
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 	"github.com/stagewright/stagewright/internal/kube/objectwatch"
 	"github.com/stagewright/stagewright/internal/kube/reconcile"
+	"github.com/stagewright/stagewright/internal/kube/tenant"
 	"github.com/stagewright/stagewright/internal/stage/source"
 )
 
@@ -83,7 +84,7 @@ func hash(content []byte) string {
 	return hex.EncodeToString(sum[:10])
 }
 
-// readValues reads the ConfigMaps and Secrets of a stage as the ServiceAccount of the StageSet, each once.
+// readValues reads the ConfigMaps and Secrets of a stage, each once for all stages of an account.
 func (c *stageSets) readValues(ctx context.Context, s *scope, w *stage, read map[objectwatch.Object]client.Object) (values, error) {
 	v := values{}
 	if w.spec.PostBuild == nil || len(w.spec.PostBuild.SubstituteFrom) == 0 {
@@ -92,7 +93,7 @@ func (c *stageSets) readValues(ctx context.Context, s *scope, w *stage, read map
 	v.substitute = map[string]string{}
 	var origins []any
 	for _, ref := range w.spec.PostBuild.SubstituteFrom {
-		found, err := c.readOnce(ctx, s, ref, read)
+		found, err := c.readOnce(ctx, s, s.reader(w.spec.ServiceAccountName), ref, read)
 		switch {
 		case err != nil:
 			return v, err
@@ -123,9 +124,12 @@ func (c *stageSets) readValues(ctx context.Context, s *scope, w *stage, read map
 
 // readOnce reads an object, or returns nil where there is none.
 func (c *stageSets) readOnce(
-	ctx context.Context, s *scope, ref stagesv1.SubstituteReference, read map[objectwatch.Object]client.Object,
+	ctx context.Context, s *scope, reader string, ref stagesv1.SubstituteReference, read map[objectwatch.Object]client.Object,
 ) (client.Object, error) {
-	id := objectwatch.Object{Kind: objectwatch.Kind(ref.Kind), Namespace: s.set.Namespace, Name: ref.Name}
+	id := objectwatch.Object{
+		Account: tenant.Account{Namespace: s.set.Namespace, Name: reader},
+		Kind:    objectwatch.Kind(ref.Kind), Namespace: s.set.Namespace, Name: ref.Name,
+	}
 	if known, ok := read[id]; ok {
 		return known, nil
 	}
@@ -135,16 +139,20 @@ func (c *stageSets) readOnce(
 		object, resource = &corev1.Secret{}, "secrets"
 	}
 	name := types.NamespacedName{Namespace: id.Namespace, Name: id.Name}
-	err := s.local.Client.Get(ctx, name, object)
+	as, err := c.clusters.local(s.set.Namespace, reader)
+	if err != nil {
+		return nil, err
+	}
+	err = as.Client.Get(ctx, name, object)
 	if apierrors.IsNotFound(err) {
-		s.need(id.Kind, id.Name, "")
+		s.need(reader, id.Kind, id.Name, "")
 		read[id] = nil
 		return nil, nil
 	}
 	if err != nil {
-		return nil, c.accessError(s, s.local, "get", resource, name, err)
+		return nil, c.accessError(s, as, "get", resource, name, err)
 	}
-	s.need(id.Kind, id.Name, object.GetResourceVersion())
+	s.need(reader, id.Kind, id.Name, object.GetResourceVersion())
 	read[id] = object
 	return object, nil
 }

@@ -41,6 +41,7 @@ type rig struct {
 	wire     *wire
 	digests  map[string]string // of what is published, by name
 	options  Options
+	logger   logr.Logger // of the manager; nothing is logged where none is set
 }
 
 // newRig prepares everything and starts nothing.
@@ -66,7 +67,7 @@ func newRig(t testing.TB, changes ...func(*Options)) *rig {
 func (r *rig) start(t testing.TB, namespaces ...string) (stop func()) {
 	t.Helper()
 	mgr, err := ctrl.NewManager(r.wire.config(r.Config), ctrl.Options{
-		Scheme: r.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Logger: logr.Discard(),
+		Scheme: r.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Logger: r.logger,
 		Cache: CacheOptions(append(namespaces, r.Namespace)...),
 	})
 	if err != nil {

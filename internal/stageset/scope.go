@@ -24,9 +24,8 @@ type scope struct {
 	before *stagesv1.StageSet // a copy as it was
 	now    time.Time          // of the start
 
-	local      cluster.Cluster            // where the StageSet is, as its ServiceAccount; set by identify
 	fallback   cluster.Cluster            // where stages are that the spec has no more; set by identify
-	kubeconfig *corev1.Secret             // of spec.kubeConfig; set by identify
+	kubeconfig *corev1.Secret             // of spec.kubeConfig; read once
 	hold       *load.Hold[artifact.Files] // what is unpacked for this reconciliation
 	needs      []objectwatch.Need
 	recheck    bool          // set by any step: something is not watched and is looked at again
@@ -106,8 +105,7 @@ func (s *scope) stageNamed(name string) *stage {
 
 // need notes that an object of the StageSet's namespace is read, so that its changes are heard of. What the controller reads
 // as itself it may not watch.
-func (s *scope) need(kind objectwatch.Kind, name, version string) {
-	account := s.set.Spec.ServiceAccountName
+func (s *scope) need(account string, kind objectwatch.Kind, name, version string) {
 	if account == "" {
 		s.recheck = true
 		return

@@ -76,7 +76,8 @@ func Setup(mgr ctrl.Manager, options Options) error {
 	watcher := objectwatch.New(tenants, wake.Wake)
 	waits := health.NewWatcher(health.WatcherOptions{Wake: wake.Wake})
 	options.Observer.Watching(waits.Waits, waits.Len)
-	for _, runnable := range []interface{ Start(context.Context) error }{watcher, waits} {
+	reached := &probes{wake: wake.Wake}
+	for _, runnable := range []interface{ Start(context.Context) error }{watcher, waits, reached} {
 		if err := mgr.Add(runnable); err != nil {
 			return fmt.Errorf("adding watches: %w", err)
 		}
@@ -88,7 +89,7 @@ func Setup(mgr ctrl.Manager, options Options) error {
 			Client: mgr.GetClient(), Live: own, Events: events, Now: options.Now, Kstatus: true,
 			Reasons: reconcile.Reasons{Success: stagesv1.ReasonSucceeded, Failure: stagesv1.ReasonProgressing},
 		}),
-		clusters:    &clusters{own: own, tenants: tenants, remotes: lru.New(keptRemotes)},
+		clusters:    &clusters{own: own, tenants: tenants, remotes: lru.New(keptRemotes), probes: reached},
 		checked:     newChecks(),
 		inventories: inventory.NewStore(inventory.StoreOptions{Client: own, Reader: own, ShardCap: options.ShardCap}),
 		builder:     build.New(build.Options{}),

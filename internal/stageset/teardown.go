@@ -47,7 +47,7 @@ func (c *stageSets) teardown(ctx context.Context, s *scope) (reconcile.Outcome, 
 	switch {
 	case err == nil && outcome == reconcile.Next():
 		return c.letGo(ctx, s)
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, errors.As(err, &askingError{}):
 		return outcome, err
 	case s.now.Before(force):
 		s.again = force.Sub(s.now)
@@ -74,11 +74,6 @@ func (c *stageSets) tearDown(ctx context.Context, s *scope, recorded []inventory
 	if len(recorded) == 0 {
 		return reconcile.Next(), nil
 	}
-	local, err := c.clusters.local(s.set.Namespace, s.set.Spec.ServiceAccountName)
-	if err != nil {
-		return reconcile.Next(), err
-	}
-	s.local = local
 	for _, stage := range slices.Backward(recorded) {
 		outcome, err := c.tearDownStage(ctx, s, stage)
 		if err != nil || outcome != reconcile.Next() {

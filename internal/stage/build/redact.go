@@ -21,6 +21,9 @@ func (e *Error) without(secrets []string) *Error {
 	return clean
 }
 
+// Redact returns a text without secret values.
+func Redact(text string, secrets []string) string { return redact(text, secrets) }
+
 // redact replaces secret values, the longest first, in every form in which an error may quote them.
 func redact(text string, secrets []string) string {
 	var forms []string
