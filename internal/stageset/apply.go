@@ -130,7 +130,7 @@ func (c *stageSets) note(ctx context.Context, s *scope, w *stage, result apply.R
 		changes[outcome.Change]++
 		w.generations[outcome.Entry.ID] = outcome.Generation
 		if outcome.Drift {
-			s.corrected = append(s.corrected, outcome.Entry.ID.String())
+			s.corrected = append(s.corrected, outcome.Entry.ID.Display())
 		}
 		switch outcome.Change { //nolint:exhaustive // the others are recorded and nothing more
 		case apply.Unchanged, apply.Blocked, apply.Recreate:
@@ -175,7 +175,7 @@ func naming(entries []inventory.Entry) string {
 	case 0:
 		return "nothing"
 	case 1:
-		return entries[0].ID.String()
+		return entries[0].ID.Display()
 	}
-	return fmt.Sprintf("%s (and %d more)", entries[0].ID, len(entries)-1)
+	return fmt.Sprintf("%s (and %d more)", entries[0].ID.Display(), len(entries)-1)
 }

@@ -132,14 +132,6 @@ func succeeded(name, digest string) func(watch.Event) bool {
 	}
 }
 
-func (r *rig) remove(b *testing.B, set *stagesv1.StageSet) {
-	b.Helper()
-	if err := r.Client.Delete(b.Context(), set); err != nil {
-		b.Fatal(err)
-	}
-	r.AwaitGone(b, set)
-}
-
 // many are ConfigMaps called after their StageSet.
 func many(stage string, n int, value func(i int) string) []string {
 	manifests := make([]string, n)

@@ -39,7 +39,7 @@ func (c *stageSets) build(ctx context.Context, s *scope) (reconcile.Outcome, err
 		for _, id := range w.ids {
 			if other, ok := s.rendered[id]; ok && other != w.spec.Name {
 				return reconcile.Next(), reconcile.Stalled(stagesv1.ReasonBuildFailed, fmt.Errorf(
-					"%s is rendered by the stages %s and %s: remove it from one of them", id, other, w.spec.Name))
+					"%s is rendered by the stages %s and %s: remove it from one of them", id.Display(), other, w.spec.Name))
 			}
 			s.rendered[id] = w.spec.Name
 		}

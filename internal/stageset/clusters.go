@@ -87,6 +87,17 @@ func (c *clusters) remote(secret *corev1.Secret, key string, account types.Names
 	return found, nil
 }
 
+// accountOfTheGone is who removes what a stage has left that the spec has no more: the account of the StageSet, or of its
+// first stage where each stage names one. The controller does it by itself only where it acts for a stage anyway.
+func accountOfTheGone(spec *stagesv1.StageSetSpec) string {
+	for _, stage := range spec.Stages {
+		if stage.ServiceAccountName == "" {
+			return spec.ServiceAccountName
+		}
+	}
+	return orElse(spec.ServiceAccountName, spec.Stages[0].ServiceAccountName)
+}
+
 // identify finds out who acts, and where.
 func (c *stageSets) identify(ctx context.Context, s *scope) (reconcile.Outcome, error) {
 	var err error
@@ -96,7 +107,7 @@ func (c *stageSets) identify(ctx context.Context, s *scope) (reconcile.Outcome, 
 		}
 	}
 	if err == nil {
-		s.fallback, err = c.clusterOf(ctx, s, "")
+		s.fallback, err = c.clusterOf(ctx, s, accountOfTheGone(&s.set.Spec))
 	}
 	if err != nil { // a Secret that is changed is what is waited for
 		s.recheck = !c.watches.Set(s.key(), s.needs) || s.recheck

@@ -191,7 +191,7 @@ func (c *stageSets) stillHealthy(ctx context.Context, s *scope) (reconcile.Outco
 		}
 		message := blockedBy(report)
 		status := s.phase(w, stagesv1.PhaseWaiting)
-		status.Blocker, status.Message = report.First.String(), reconcile.Shorten(message, maxStageMessage)
+		status.Blocker, status.Message = report.First.Display(), reconcile.Shorten(message, maxStageMessage)
 		until := s.now.Add(s.interval(c.options.DefaultInterval))
 		if again := s.now.Add(report.Recheck); report.Recheck > 0 && again.Before(until) {
 			until = again

@@ -123,10 +123,10 @@ func (c *stageSets) carryOut(
 			forget[id] = true
 		case inventory.Release:
 			forget[id] = true
-			c.emit(s, corev1.EventTypeNormal, stagesv1.EventReleased, "%s stays and is no longer managed: %s", id, decision.Reason)
+			c.emit(s, corev1.EventTypeNormal, stagesv1.EventReleased, "%s stays and is no longer managed: %s", id.Display(), decision.Reason)
 		case inventory.Hold:
 			if holds++; len(left.held) < maxHeld {
-				left.held = append(left.held, fmt.Sprintf("%s: %s", id, decision.Reason))
+				left.held = append(left.held, fmt.Sprintf("%s: %s", id.Display(), decision.Reason))
 			}
 		case inventory.Delete:
 			removal.Decisions = append(removal.Decisions, decision)
@@ -189,7 +189,7 @@ func (c *stageSets) refusedDeletion(s *scope, failed map[inventory.ID]error) err
 		ids = append(ids, id)
 	}
 	slices.SortFunc(ids, inventory.Compare)
-	err := fmt.Errorf("deleting %s: %w", ids[0], failed[ids[0]])
+	err := fmt.Errorf("deleting %s: %w", ids[0].Display(), failed[ids[0]])
 	if len(ids) > 1 {
 		err = fmt.Errorf("%w (and %d more)", err, len(ids)-1)
 	}

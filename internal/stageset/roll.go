@@ -209,7 +209,7 @@ func (c *stageSets) unhealthy(s *scope, w *stage, report health.Report) (reconci
 		return reconcile.Next(), reconcile.Waiting(s.retry(c.options.DefaultInterval), stagesv1.ReasonStageFailed, errors.New(message))
 	}
 	status := s.phase(w, stagesv1.PhaseWaiting)
-	status.Blocker, status.Message = report.First.String(), reconcile.Shorten(message, maxStageMessage)
+	status.Blocker, status.Message = report.First.Display(), reconcile.Shorten(message, maxStageMessage)
 	until := s.run.Deadline.Time
 	if again := s.now.Add(report.Recheck); report.Recheck > 0 && again.Before(until) {
 		until = again
@@ -219,7 +219,7 @@ func (c *stageSets) unhealthy(s *scope, w *stage, report health.Report) (reconci
 
 // blockedBy names the first object that is waited for with its cause, and the others as a number.
 func blockedBy(report health.Report) string {
-	text := fmt.Sprintf("%s: %s", report.First, report.Status.Message)
+	text := fmt.Sprintf("%s: %s", report.First.Display(), report.Status.Message)
 	if report.Pending > 1 {
 		text += fmt.Sprintf(" (and %d more)", report.Pending-1)
 	}

@@ -131,7 +131,7 @@ func specOf(set *stagesv1.StageSet, name string) stagesv1.Stage {
 			return stage
 		}
 	}
-	return stagesv1.Stage{Name: name}
+	return stagesv1.Stage{Name: name, ServiceAccountName: accountOfTheGone(&set.Spec)}
 }
 
 // teardownLater tries again before it is given up.
@@ -172,7 +172,7 @@ func orphans(recorded []inventory.Stage) string {
 	var names []string
 	for _, stage := range recorded {
 		for _, entry := range stage.Entries {
-			names = append(names, entry.ID.String())
+			names = append(names, entry.ID.Display())
 		}
 	}
 	if len(names) > most {

@@ -362,3 +362,28 @@ func withNamespace(set *stagesv1.StageSet, namespace string) *stagesv1.StageSet 
 	set.Namespace = namespace
 	return set
 }
+
+func TestAccountOfTheGone(t *testing.T) {
+	stages := func(accounts ...string) []stagesv1.Stage {
+		made := make([]stagesv1.Stage, 0, len(accounts))
+		for _, account := range accounts {
+			made = append(made, stagesv1.Stage{ServiceAccountName: account})
+		}
+		return made
+	}
+	for name, c := range map[string]struct {
+		spec stagesv1.StageSetSpec
+		want string
+	}{
+		"the StageSet's":                  {stagesv1.StageSetSpec{ServiceAccountName: "set", Stages: stages("a", "b")}, "set"},
+		"that of the first stage":         {stagesv1.StageSetSpec{Stages: stages("a", "b")}, "a"},
+		"the controller acts for a stage": {stagesv1.StageSetSpec{Stages: stages("a", "")}, ""},
+		"nobody is named":                 {stagesv1.StageSetSpec{Stages: stages("", "")}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := accountOfTheGone(&c.spec); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
