@@ -419,7 +419,7 @@ func TestEvents_ATeardownThatIsForcedNamesWhatIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.AwaitGone(t, set)
-	if note := r.awaitEvent(t, set, corev1.EventTypeWarning, stagesv1.EventTeardownForced); !strings.Contains(note, "_slow__ConfigMap") {
+	if note := r.awaitEvent(t, set, corev1.EventTypeWarning, stagesv1.EventTeardownForced); !strings.Contains(note, "/slow") {
 		t.Errorf("the note is %q", note)
 	}
 }

@@ -94,7 +94,7 @@ func TestTeardown_IsForcedWhenItsTimeIsOver(t *testing.T) {
 	before := r.settle(t, set)
 	r.remove(t, set)
 	note := r.awaitEvent(t, set, corev1.EventTypeWarning, stagesv1.EventTeardownForced)
-	for _, orphan := range []string{"_one__ConfigMap", "_two__ConfigMap"} {
+	for _, orphan := range []string{"/one", "/two"} {
 		if !strings.Contains(note, orphan) {
 			t.Errorf("note %q, want %s in it", note, orphan)
 		}
@@ -143,7 +143,7 @@ func TestTeardown_WithoutAWayToActEndsWhenItsTimeIsOver(t *testing.T) {
 			before := r.settle(t, set)
 			change(t, r, set)
 			r.remove(t, set)
-			if note := r.awaitEvent(t, set, corev1.EventTypeWarning, stagesv1.EventTeardownForced); !strings.Contains(note, "_one__ConfigMap") {
+			if note := r.awaitEvent(t, set, corev1.EventTypeWarning, stagesv1.EventTeardownForced); !strings.Contains(note, "/one") {
 				t.Errorf("note %q names no orphan", note)
 			}
 			r.wantGone(t, before)
