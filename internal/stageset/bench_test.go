@@ -90,7 +90,7 @@ func cpu(b *testing.B) time.Duration {
 // watched tells when something happens to objects of a kind in the namespace.
 func (r *rig) watched(b *testing.B, list client.ObjectList) watch.Interface {
 	b.Helper()
-	c, err := client.NewWithWatch(r.Env.Config, client.Options{Scheme: r.Scheme})
+	c, err := client.NewWithWatch(r.Config, client.Options{Scheme: r.Scheme})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func (r *rig) revoke(t testing.TB, tenant *kubetest.Tenant) {
 	kubetest.Eventually(t, func(ctx context.Context) error {
 		err := tenant.Client.List(ctx, &corev1.ConfigMapList{}, client.InNamespace(r.Namespace))
 		if !apierrors.IsForbidden(err) {
-			return fmt.Errorf("the rights are not gone: %v", err)
+			return fmt.Errorf("the rights are not gone: %w", err)
 		}
 		return nil
 	})

@@ -228,7 +228,7 @@ func TestReadObjects_CacheHasTheObjectBefore(t *testing.T) {
 
 func TestBrief(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "", "a\n\tb": "a b", "a ": "a", "a\x00b": "a b", "\xff": "",
+		"": "", "a\n\tb": "a b", "b\r\n": "b", "a\x00b": "a b", "\xff": "",
 	} {
 		if got := brief(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
