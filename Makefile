@@ -43,7 +43,7 @@ test: $(GOTESTSUM) $(TEST_PEERS) controlplane ## Run every test with a control p
 	cd $(PLANE) && $(GOTESTSUM) --format pkgname --jsonfile $(BIN)/test-results-controlplane.json $(RERUN) \
 		--packages $(PLANE_LIGHT) -- -race -shuffle=on
 	hack/with-controlplane $(GOTESTSUM) --format pkgname --jsonfile $(RESULTS) $(RERUN) --packages ./... -- \
-		-race -shuffle=on
+		-race -shuffle=on -timeout 20m
 
 .PHONY: controlplane
 controlplane: ## Build the control plane for tests, once (about 5 minutes on two cores)

@@ -2,9 +2,11 @@ package stageset
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -29,8 +31,19 @@ import (
 	"github.com/stagewright/stagewright/internal/kube/tenant"
 )
 
+// parallel is how many tests run at a time: they wait for the control plane far more than they compute.
+const parallel = 10
+
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard()) // what is wrong is in conditions, which tests look at
+	flag.Parse()
+	asked := false
+	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "test.parallel" })
+	if !asked {
+		if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {
+			panic(err)
+		}
+	}
 	os.Exit(m.Run())
 }
 
