@@ -215,7 +215,7 @@ func BenchmarkRollout_ThreeStagesOf300(b *testing.B) {
 			until(b, w, succeeded(set.Name, ""))
 			for range b.N {
 				r.wire.quiet(b)
-				measure(b, func() { publish(changed) }, func(event watch.Event) bool { return succeeded(set.Name, r.digests["s0"])(event) })
+				measure(b, func() { publish(changed) }, func(event watch.Event) bool { return succeeded(set.Name, r.digest("s0"))(event) })
 			}
 			r.remove(b, set)
 		})

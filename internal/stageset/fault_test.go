@@ -151,7 +151,7 @@ func (r *rig) settledAt(set *stagesv1.StageSet) bool {
 		return false
 	}
 	for _, revision := range set.Status.LastApplied.Revisions {
-		if revision.Digest != r.digests[revision.Stage] {
+		if revision.Digest != r.digest(revision.Stage) {
 			return false
 		}
 	}

@@ -33,7 +33,7 @@ func (r *rig) awaitWaiting(t testing.TB, set *stagesv1.StageSet, stage string) {
 			return fmt.Errorf("the run is %+v", run)
 		}
 		for _, revision := range run.Revisions {
-			if revision.Digest != r.digests[revision.Stage] {
+			if revision.Digest != r.digest(revision.Stage) {
 				return fmt.Errorf("stage %s is at %s", revision.Stage, revision.Revision)
 			}
 		}

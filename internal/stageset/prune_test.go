@@ -109,7 +109,7 @@ func TestPrune_RenamedStageKeepsItsObjects(t *testing.T) {
 	set := stageSet("shop", "base", "app")
 	before := r.settle(t, set)
 	edit(t, r, set, func(set *stagesv1.StageSet) { set.Spec.Stages[0].Name = "core" })
-	r.digests["core"] = r.digests["base"]
+	r.digests.Store("core", r.digest("base"))
 	r.awaitSettled(t, set)
 	r.wantGone(t, before)
 	if gone := deletions(r.wire.take()); len(gone) > 0 {

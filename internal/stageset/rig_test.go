@@ -52,7 +52,7 @@ type rig struct {
 	*kubetest.Env
 	archives *kubetest.Archives
 	wire     *wire
-	digests  map[string]string // of what is published, by name
+	digests  sync.Map // of what is published, a string by its name
 	options  Options
 	logger   logr.Logger // of the manager; nothing is logged where none is set
 }
@@ -60,7 +60,7 @@ type rig struct {
 // newRig prepares everything and starts nothing.
 func newRig(t testing.TB, changes ...func(*Options)) *rig {
 	t.Helper()
-	r := &rig{Env: kubetest.Start(t, stagesv1.AddToScheme), archives: kubetest.NewArchives(t), wire: &wire{}, digests: map[string]string{}}
+	r := &rig{Env: kubetest.Start(t, stagesv1.AddToScheme), archives: kubetest.NewArchives(t), wire: &wire{}}
 	config := r.wire.config(r.Config)
 	clients, err := tenant.NewClients(tenant.Options{Base: config, Issuer: r.Client})
 	if err != nil {
@@ -111,6 +111,13 @@ func (r *rig) publish(t testing.TB, name string, manifests ...string) *sourcev1.
 	return r.announce(t, name, r.archives.AddFiles(t, map[string]string{"all.yaml": strings.Join(manifests, "\n---\n")}))
 }
 
+// digest is that of what a source publishes now.
+func (r *rig) digest(name string) string {
+	digest, _ := r.digests.Load(name)
+	text, _ := digest.(string)
+	return text
+}
+
 func (r *rig) announce(t testing.TB, name string, at *fluxmeta.Artifact) *sourcev1.ExternalArtifact {
 	t.Helper()
 	source := &sourcev1.ExternalArtifact{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: r.Namespace}}
@@ -119,7 +126,7 @@ func (r *rig) announce(t testing.TB, name string, at *fluxmeta.Artifact) *source
 	} else if err != nil {
 		r.Create(t, source)
 	}
-	r.digests[name] = at.Digest
+	r.digests.Store(name, at.Digest)
 	before := source.DeepCopy()
 	source.Status.Artifact = at
 	meta.SetStatusCondition(&source.Status.Conditions, metav1.Condition{Type: "Ready", Status: "True", Reason: "Published"})
