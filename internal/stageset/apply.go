@@ -76,7 +76,7 @@ func (c *stageSets) survey(ctx context.Context, s *scope, w *stage) error {
 	certain := slices.DeleteFunc(slices.Clone(w.recorded.Entries), func(entry inventory.Entry) bool {
 		return s.doubtful(w.spec.Name, entry) // which may be where the account may not look; clear does
 	})
-	live, err := cluster.Survey(ctx, w.cluster, s.owner(), cluster.ScopesOf(certain))
+	live, err := cluster.SurveyOf(ctx, w.cluster, s.owner(), certain)
 	if err != nil {
 		return fmt.Errorf("looking at what is there: %w", err)
 	}

@@ -73,7 +73,7 @@ func situations() map[string]situation {
 		},
 		stagesv1.ReasonStageFailed: {words: []string{"stage one", "late"}, make: late},
 		stagesv1.ReasonAccessDenied: {
-			words: []string{"stage one", "/weak may not list configmaps in namespace "}, make: powerless,
+			words: []string{"stage one", "/weak may not get configmaps in namespace "}, make: powerless,
 		},
 		stagesv1.ReasonTeardownFailed: {words: []string{"stage one", "/leaver may not ", "it is given up at"}, make: orphaned},
 	}

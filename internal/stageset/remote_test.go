@@ -98,7 +98,7 @@ func TestRemote_AllThatIsAppliedIsInTheOtherCluster(t *testing.T) {
 	r.Create(t, set)
 	r.start(t)
 	message := r.awaitReason(t, set, stagesv1.ReasonAccessDenied)
-	want := "ServiceAccount " + r.Namespace + "/reader of the cluster in Secret " + r.Namespace + "/remote may not list configmaps"
+	want := "ServiceAccount " + r.Namespace + "/reader of the cluster in Secret " + r.Namespace + "/remote may not get configmaps"
 	if !strings.Contains(message, want) {
 		t.Errorf("the message is %q, want %q in it", message, want)
 	}

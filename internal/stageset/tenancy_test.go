@@ -178,7 +178,10 @@ func TestTenancy_AccessDeniedNamesVerbResourceAndIdentity(t *testing.T) {
 	}
 	for name, d := range map[string]denial{
 		"apply": {rights: []rbacv1.PolicyRule{may("get list watch create", "configmaps")}, want: "may not patch configmaps in namespace"},
-		"list":  {want: "may not list configmaps in namespace"},
+		"get":   {want: "may not get configmaps in namespace"},
+		"list": {
+			rights: []rbacv1.PolicyRule{may("get watch create patch", "configmaps")}, want: "may not list configmaps in namespace",
+		},
 		"delete": {
 			rights: []rbacv1.PolicyRule{may("get list watch create patch", "configmaps")}, want: "may not delete configmaps in namespace",
 			after: func(t *testing.T, r *rig, _ *stagesv1.StageSet) { r.publish(t, "base", configMap("other", "1")) },
@@ -191,7 +194,7 @@ func TestTenancy_AccessDeniedNamesVerbResourceAndIdentity(t *testing.T) {
 			set:    func(set *stagesv1.StageSet) { set.Spec.KubeConfig = secretRef("remote") }, want: "may not get secrets",
 		},
 		"the account of the stage": {
-			rights: []rbacv1.PolicyRule{everything()}, want: "/weak may not list configmaps in namespace",
+			rights: []rbacv1.PolicyRule{everything()}, want: "/weak may not get configmaps in namespace",
 			set: func(set *stagesv1.StageSet) { set.Spec.Stages[0].ServiceAccountName = "weak" },
 		},
 	} {

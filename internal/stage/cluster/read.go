@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -65,6 +66,37 @@ func Survey(ctx context.Context, c Cluster, owner inventory.Owner, scopes []Scop
 		return nil, err
 	}
 	return found.live, nil
+}
+
+// SurveyOf finds those of the entries that exist and carry the labels of the owner, many of a scope by a list. A few that
+// were applied once are read one by one: a list has the API server first find out how current its cache is, which takes a
+// tenth of a second where little happens. A few that never were are left to whoever applies them, and has to look for
+// objects without labels anyway.
+func SurveyOf(ctx context.Context, c Cluster, owner inventory.Owner, entries []inventory.Entry) (map[inventory.ID]inventory.Live, error) {
+	scopes := map[Scope][]inventory.Entry{}
+	for _, e := range entries {
+		scopes[scopeOf(e)] = append(scopes[scopeOf(e)], e)
+	}
+	var many []Scope
+	var few []inventory.Entry
+	for scope, entries := range scopes {
+		if len(entries) >= worthAList {
+			many = append(many, scope)
+			continue
+		}
+		few = append(few, slices.DeleteFunc(entries, func(e inventory.Entry) bool { return e.UID == "" })...)
+	}
+	live, err := Survey(ctx, c, owner, many)
+	if err != nil {
+		return nil, err
+	}
+	single, err := Look(ctx, c, few)
+	for id, found := range single {
+		if of, ok := found.Owner(); ok && of == (types.NamespacedName{Namespace: owner.Namespace, Name: owner.Name}) {
+			live[id] = found
+		}
+	}
+	return live, err
 }
 
 // Look reads the metadata of single objects, several at a time; many of a kind and namespace by lists, as far as these are

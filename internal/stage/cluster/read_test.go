@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -218,6 +220,98 @@ func TestSurvey_FollowsPages(t *testing.T) {
 			}
 			if *asked != test.asked {
 				t.Errorf("%d requests, want %d", *asked, test.asked)
+			}
+		})
+	}
+}
+
+func TestLook_ListsAsLongAsItIsLessWork(t *testing.T) {
+	none := func(int) error { return nil }
+	for name, test := range map[string]struct {
+		many  int
+		fail  func(page int) error
+		pages int
+		want  int
+		err   bool
+	}{
+		"all in some pages":         {many: 5, fail: none, pages: 3, want: 5},
+		"too many others":           {many: 50, fail: none, pages: 3, want: 6},
+		"the snapshot is gone":      {many: 5, fail: func(int) error { return apierrors.NewResourceExpired("too old") }, pages: 1},
+		"no right to list":          {many: 5, fail: func(int) error { return apierrors.NewForbidden(schema.GroupResource{}, "", nil) }, pages: 1},
+		"an API server that is sad": {many: 5, fail: func(int) error { return apierrors.NewInternalError(errors.New("sad")) }, pages: 1, err: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, asked := pages(t, test.many, test.fail)
+			var single atomic.Int64
+			c.Client = interceptor.NewClient(c.Client, interceptor.Funcs{
+				Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+					single.Add(1)
+					return apierrors.NewNotFound(schema.GroupResource{}, "x")
+				},
+			})
+			var entries []inventory.Entry
+			for i := range 30 {
+				entries = append(entries, entry("prod", fmt.Sprint("c", i)))
+			}
+			found, err := cluster.Look(t.Context(), c, entries)
+			if (err != nil) != test.err || len(found) != test.want {
+				t.Errorf("found %d, error %v", len(found), err)
+			}
+			if *asked != test.pages {
+				t.Errorf("%d pages, want %d", *asked, test.pages)
+			}
+			rest := 30 - test.want // each is read by itself, unless the list was complete
+			if test.err || name == "all in some pages" {
+				rest = 0
+			}
+			if int(single.Load()) != rest {
+				t.Errorf("%d single reads, want %d", single.Load(), rest)
+			}
+		})
+	}
+}
+
+func TestSurveyOf_ReadsAFewOneByOne(t *testing.T) {
+	env := kubetest.Start(t)
+	owner := inventory.Owner{Namespace: env.Namespace, Name: "shop", UID: "u"}
+	rival := inventory.Owner{Namespace: env.Namespace, Name: "rival", UID: "v"}
+	known := func(name string) inventory.Entry {
+		e := entry(env.Namespace, name)
+		e.UID = "seen-once"
+		return e
+	}
+	env.Create(t, configMap("ours", owner.Labels("web")), configMap("theirs", rival.Labels("web")), configMap("nobody", nil), configMap("ahead", owner.Labels("web")))
+	few := []inventory.Entry{known("ours"), known("theirs"), known("nobody"), known("gone"), entry(env.Namespace, "ahead")}
+	many := slices.Clone(few)
+	for i := range 10 {
+		many = append(many, known(fmt.Sprint("gone", i)))
+	}
+	for name, test := range map[string]struct {
+		entries []inventory.Entry
+		want    map[string]bool
+		lists   int64
+	}{
+		"few":  {few, map[string]bool{"ours": true}, 0},
+		"many": {many, map[string]bool{"ours": true, "ahead": true}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := connect(t, env.Config, "the controller")
+			var lists atomic.Int64
+			c.Client = interceptor.NewClient(c.Client, interceptor.Funcs{
+				List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+					lists.Add(1)
+					return c.List(ctx, list, opts...)
+				},
+			})
+			found, err := cluster.SurveyOf(t.Context(), c, owner, test.entries)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, names(found)); diff != "" {
+				t.Errorf("found (-want +got):\n%s", diff)
+			}
+			if lists.Load() != test.lists {
+				t.Errorf("%d lists, want %d", lists.Load(), test.lists)
 			}
 		})
 	}

@@ -25,9 +25,10 @@ const (
 
 // Store keeps inventories as StageInventory objects beside their StageSets. It can be used concurrently.
 type Store struct {
-	client client.Client
-	reader client.Reader
-	limits limits
+	client   client.Client
+	reader   client.Reader
+	limits   limits
+	versions *versions
 }
 
 // StoreOptions are what a Store is made of.
@@ -42,7 +43,7 @@ func NewStore(o StoreOptions) *Store {
 	if o.ShardCap <= 0 {
 		o.ShardCap = defaultShardCap
 	}
-	return &Store{client: o.Client, reader: o.Reader, limits: limits{entries: o.ShardCap, bytes: shardBytes}}
+	return &Store{client: o.Client, reader: o.Reader, limits: limits{entries: o.ShardCap, bytes: shardBytes}, versions: newVersions()}
 }
 
 // Load returns the inventories of a StageSet, sorted by position and name. Shards of another owner of the same name, by
@@ -83,7 +84,11 @@ func (s *Store) Load(ctx context.Context, owner Owner) ([]Stage, error) {
 func (s *Store) Save(ctx context.Context, owner Owner, stage Stage) (shards int, err error) {
 	for range attempts {
 		shards, err = s.save(ctx, owner, stage)
-		if err == nil || !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err) {
+		if err == nil {
+			return shards, nil
+		}
+		s.versions.forget(owner.UID) // something may have been written all the same
+		if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err) {
 			return shards, err
 		}
 	}
@@ -93,12 +98,13 @@ func (s *Store) Save(ctx context.Context, owner Owner, stage Stage) (shards int,
 // Forget gives up the whole inventory of a StageSet, whatever it holds: a forced end of its teardown, or the rest of one
 // that was deleted without a teardown. Objects stay as they are.
 func (s *Store) Forget(ctx context.Context, owner Owner) error {
+	s.versions.forget(owner.UID)
 	shards, err := s.list(ctx, owner, client.MatchingLabels{stagesv1.NameLabel: owner.Name})
 	if err != nil {
 		return err
 	}
 	for _, shard := range shards {
-		if err := s.drop(ctx, shard, shard.Spec.Entries); err != nil && !apierrors.IsNotFound(err) {
+		if err := s.drop(ctx, owner, shard, shard.Spec.Entries); err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
 	}
@@ -139,10 +145,11 @@ func (s *Store) write(ctx context.Context, owner Owner, stage Stage, w shardPlan
 		if err != nil {
 			return fmt.Errorf("creating inventory %s: %w", w.name, err)
 		}
+		s.versions.note(owner.UID, shard.ResourceVersion)
 		return nil
 	}
 	if len(w.entries) == 0 {
-		return s.drop(ctx, w.shard, nil)
+		return s.drop(ctx, owner, w.shard, nil)
 	}
 	changed := w.shard.DeepCopy()
 	describe(changed, owner, stage)
@@ -153,6 +160,7 @@ func (s *Store) write(ctx context.Context, owner Owner, stage Stage, w shardPlan
 	if err := s.client.Update(ctx, changed); err != nil { // with the resource version that was read
 		return fmt.Errorf("updating inventory %s: %w", w.shard.Name, err)
 	}
+	s.versions.note(owner.UID, changed.ResourceVersion)
 	return nil
 }
 
@@ -176,8 +184,9 @@ func (s *Store) repair(ctx context.Context, owner Owner, stage Stage, name strin
 	return nil
 }
 
-// drop empties a shard, takes our finalizer from it and deletes it.
-func (s *Store) drop(ctx context.Context, shard *stagesv1.StageInventory, entries []stagesv1.InventoryEntry) error {
+// drop empties a shard, takes our finalizer from it and deletes it. The version of a deletion is not told.
+func (s *Store) drop(ctx context.Context, owner Owner, shard *stagesv1.StageInventory, entries []stagesv1.InventoryEntry) error {
+	defer s.versions.forget(owner.UID)
 	changed := shard.DeepCopy()
 	changed.Spec.Entries = entries
 	changed.Finalizers = slices.DeleteFunc(changed.Finalizers, func(f string) bool { return f == stagesv1.InventoryFinalizer })
@@ -201,15 +210,33 @@ func (s *Store) list(ctx context.Context, owner Owner, selector client.MatchingL
 	if owner.UID == "" || owner.Namespace == "" || owner.Name == "" {
 		return nil, errors.New("reading inventories: the owner has no namespace, name or UID")
 	}
+	version := s.versions.of(owner.UID)
+	found, err := s.listFrom(ctx, owner, selector, version)
+	if err != nil && version != "" && ctx.Err() == nil { // of an API server that is behind, or whose store was put back
+		s.versions.forget(owner.UID)
+		found, err = s.listFrom(ctx, owner, selector, "")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the inventories of %s/%s: %w", owner.Namespace, owner.Name, err)
+	}
+	slices.SortFunc(found, func(a, b *stagesv1.StageInventory) int { return cmp.Compare(a.Name, b.Name) })
+	return found, nil
+}
+
+// listFrom returns the shards of an owner as of a version or later, or as they are now where none is given.
+func (s *Store) listFrom(
+	ctx context.Context, owner Owner, selector client.MatchingLabels, version string,
+) ([]*stagesv1.StageInventory, error) {
+	options := &client.ListOptions{Namespace: owner.Namespace, Limit: pageSize}
+	selector.ApplyToList(options)
+	if version != "" {
+		options.Raw = &metav1.ListOptions{ResourceVersion: version, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
+	}
 	var found []*stagesv1.StageInventory
-	var page stagesv1.StageInventoryList
 	for {
-		next := page.Continue
-		page = stagesv1.StageInventoryList{}
-		err := s.reader.List(ctx, &page, client.InNamespace(owner.Namespace), selector,
-			client.Limit(pageSize), client.Continue(next))
-		if err != nil {
-			return nil, fmt.Errorf("reading the inventories of %s/%s: %w", owner.Namespace, owner.Name, err)
+		var page stagesv1.StageInventoryList
+		if err := s.reader.List(ctx, &page, options); err != nil {
+			return nil, err
 		}
 		for i := range page.Items {
 			if ownedBy(&page.Items[i], owner) {
@@ -217,11 +244,10 @@ func (s *Store) list(ctx context.Context, owner Owner, selector client.MatchingL
 			}
 		}
 		if page.Continue == "" {
-			break
+			return found, nil
 		}
+		options.Continue, options.Raw = page.Continue, nil // it has the version in it
 	}
-	slices.SortFunc(found, func(a, b *stagesv1.StageInventory) int { return cmp.Compare(a.Name, b.Name) })
-	return found, nil
 }
 
 func ownedBy(shard *stagesv1.StageInventory, owner Owner) bool {

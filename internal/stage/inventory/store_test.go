@@ -31,6 +31,7 @@ type memory struct {
 	client client.Client
 	left   int // writes; negative is no limit
 	writes int
+	refuse error // of the next write
 }
 
 func newMemory(t testing.TB) *memory {
@@ -60,6 +61,10 @@ func newMemory(t testing.TB) *memory {
 func (m *memory) write(do func() error) error {
 	if m.left == 0 {
 		return errCrash
+	}
+	if err := m.refuse; err != nil {
+		m.refuse = nil
+		return err
 	}
 	m.left--
 	m.writes++
