@@ -6,7 +6,9 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 )
@@ -134,4 +136,46 @@ func TestPreempt_TimeoutFailsAndIsTriedAgain(t *testing.T) {
 	})
 	base := r.publish(t, "base", deployment("web", 1))
 	r.awaitApplied(t, set, "base", base)
+}
+
+// From what ends a wait of the default fifteen minutes to the first write that it causes.
+func BenchmarkPreempt_AWait(b *testing.B) {
+	const samples = 40
+	r := newRig(b)
+	r.start(b)
+	w := r.watched(b, &corev1.ConfigMapList{})
+	took := map[string][]time.Duration{}
+	measure := func(what string, set *stagesv1.StageSet, change func(), is func(watch.Event, *corev1.ConfigMap) bool) {
+		r.awaitWaiting(b, set, set.Name)
+		r.wire.quiet(b)
+		began := time.Now()
+		change()
+		until(b, w, func(event watch.Event) bool {
+			got, ok := event.Object.(*corev1.ConfigMap)
+			return ok && got.Name == set.Name && is(event, got)
+		})
+		took[what] = append(took[what], time.Since(began))
+	}
+	value := func(want string) func(watch.Event, *corev1.ConfigMap) bool {
+		return func(_ watch.Event, got *corev1.ConfigMap) bool { return got.Data["value"] == want }
+	}
+	for round := range b.N {
+		for i := range samples {
+			set := tested(fmt.Sprintf("set%d-%d", round, i), fmt.Sprintf("set%d-%d", round, i))
+			r.publish(b, set.Name, configMap(`"${name}"`, "first ${value:=one}"))
+			r.Create(b, set)
+			measure("revision", set, func() { r.publish(b, set.Name, configMap(`"${name}"`, "second ${value:=one}")) }, value("second one"))
+			measure("edit", set, func() {
+				edit(b, r, set, func(set *stagesv1.StageSet) { set.Spec.Stages[0].PostBuild.Substitute["value"] = "two" })
+			}, value("second two"))
+			measure("deletion", set, func() {
+				if err := r.Client.Delete(b.Context(), set); err != nil {
+					b.Fatal(err)
+				}
+			}, func(event watch.Event, _ *corev1.ConfigMap) bool { return event.Type == watch.Deleted })
+		}
+	}
+	for what, times := range took {
+		report(b, times, what+"-")
+	}
 }
