@@ -1,8 +1,12 @@
 package stageset
 
 import (
-	"fmt"
 	"testing"
+	"time"
+
+	fluxmeta "github.com/fluxcd/pkg/apis/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 )
@@ -67,32 +71,48 @@ func TestShards_NeverAboveTheCapWhileObjectsMove(t *testing.T) {
 	}
 }
 
-// BenchmarkShards_TwelveThousandObjects is a stage of three full shards.
+// A stage of three full shards, from its beginning to its end.
 func BenchmarkShards_TwelveThousandObjects(b *testing.B) {
 	const objects, limit = 12000, 5000
-	for b.Loop() {
+	for range b.N {
 		r := newRig(b)
 		all := numbered("n", objects)
 		r.publish(b, "one", all...)
 		r.start(b)
+		w := r.watched(b, &stagesv1.StageSetList{})
 		set := stageSet("shop", "one")
-		r.Create(b, set)
-		for !r.progress(b, set) { // longer than other tests wait
+		measure := func(what string, change func(), end func(watch.Event) bool) {
+			r.wire.quiet(b)
+			began := time.Now()
+			change()
+			until(b, w, end)
+			b.ReportMetric(time.Since(began).Seconds(), what+"-s")
+			b.ReportMetric(float64(len(r.wire.take())), what+"-requests")
 		}
+		measure("create", func() { r.Create(b, set) }, succeeded(set.Name, ""))
 		r.wantShards(b, "one", objects, limit)
-		b.ReportMetric(float64(len(r.wire.take())), "requests/op")
-	}
-}
-
-// progress waits until a StageSet is settled or has applied more than it had.
-func (r *rig) progress(t testing.TB, set *stagesv1.StageSet) (done bool) {
-	t.Helper()
-	had := len(r.census(t))
-	r.Await(t, set, func() error {
-		if done = r.settledAt(set); done || len(r.census(t)) > had {
-			return nil
+		before := r.census(b)
+		measure("unchanged", func() {
+			edit(b, r, set, func(set *stagesv1.StageSet) {
+				metav1.SetMetaDataAnnotation(&set.ObjectMeta, fluxmeta.ReconcileRequestAnnotation, "now")
+			})
+		}, func(event watch.Event) bool {
+			got, ok := event.Object.(*stagesv1.StageSet)
+			return ok && got.Status.LastHandledReconcileAt == "now"
+		})
+		measure("revision", func() { r.publish(b, "one", append(all[1:objects-2:objects-2], configMap("n-0", "2"))...) }, func(event watch.Event) bool {
+			return succeeded(set.Name, r.digest("one"))(event)
+		})
+		r.wantShards(b, "one", objects-2, limit)
+		r.wantGone(b, before, "n-11998", "n-11999")
+		measure("teardown", func() {
+			if err := r.Client.Delete(b.Context(), set); err != nil {
+				b.Fatal(err)
+			}
+		}, func(event watch.Event) bool { return event.Type == watch.Deleted })
+		if left := r.configMaps(b); len(left) > 0 {
+			b.Errorf("%d objects are left", len(left))
 		}
-		return fmt.Errorf("there are still %d objects: run %+v, conditions %+v", had, set.Status.Run, set.Status.Conditions)
-	})
-	return done
+		r.wantShards(b, "one", 0, limit)
+	}
 }
