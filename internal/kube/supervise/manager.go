@@ -18,6 +18,7 @@ type Manager struct {
 	manager ctrl.Manager
 	running *running
 	synced  chan struct{}
+	ending  chan struct{}
 }
 
 // NewManager makes a manager and has setup fill it. It counts as synced when the caches of the kinds are filled.
@@ -25,11 +26,20 @@ func NewManager(config *rest.Config, options ctrl.Options, setup func(ctrl.Manag
 	// Names of controllers are checked for the whole process, where earlier managers have left theirs.
 	skip := true
 	options.Controller.SkipNameValidation = &skip
+	ending := make(chan struct{})
+	makeCache := options.NewCache
+	if makeCache == nil {
+		makeCache = cache.New
+	}
+	options.NewCache = func(config *rest.Config, o cache.Options) (cache.Cache, error) {
+		made, err := makeCache(config, o)
+		return &abandonable{Cache: made, ending: ending}, err
+	}
 	made, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return nil, fmt.Errorf("making the manager: %w", err)
 	}
-	m := &Manager{manager: made, running: &running{}, synced: make(chan struct{})}
+	m := &Manager{manager: made, running: &running{}, synced: make(chan struct{}), ending: ending}
 	if err := setup(&counting{Manager: made, running: m.running}); err != nil {
 		return nil, err
 	}
@@ -42,6 +52,7 @@ func NewManager(config *rest.Config, options ctrl.Options, setup func(ctrl.Manag
 // Start implements Instance. A manager that has lost its lease returns without waiting for its workers, whose contexts have
 // ended; this waits for them, so that nobody else works beside them in this process.
 func (m *Manager) Start(ctx context.Context) error {
+	defer context.AfterFunc(ctx, func() { close(m.ending) })()
 	err := m.manager.Start(ctx)
 	m.running.wait()
 	return err
@@ -52,6 +63,27 @@ func (m *Manager) Synced() <-chan struct{} { return m.synced }
 
 // Elected implements Instance.
 func (m *Manager) Elected() <-chan struct{} { return m.manager.Elected() }
+
+// abandonable is a cache for which nobody waits once its manager is to end. A manager that starts waits for its caches
+// whatever its context says, and without the right to list what they hold, or without the API server, they are never filled.
+type abandonable struct {
+	cache.Cache
+	ending <-chan struct{}
+}
+
+// WaitForCacheSync is true, too, when the manager is to end, because that alone lets it go on to its end.
+func (a *abandonable) WaitForCacheSync(ctx context.Context) bool {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	filled := make(chan bool, 1)
+	go func() { filled <- a.Cache.WaitForCacheSync(ctx) }()
+	select {
+	case ok := <-filled:
+		return ok
+	case <-a.ending:
+		return true
+	}
+}
 
 // announcer says once that caches are filled, whether the manager leads or not.
 type announcer struct {

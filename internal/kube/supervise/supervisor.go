@@ -39,7 +39,7 @@ type Instance interface {
 	// Start runs until the context ends or it fails, and returns when nothing of it runs any more.
 	Start(ctx context.Context) error
 	Synced() <-chan struct{}  // closed when its caches are filled
-	Elected() <-chan struct{} // closed when it leads; not before Synced
+	Elected() <-chan struct{} // closed when it leads
 }
 
 // Options are what a Supervisor is made of.
@@ -259,11 +259,11 @@ func (w *watch) until(ctx context.Context, ended <-chan error) (over bool, err e
 
 func (w *watch) status() (Status, string) {
 	switch {
+	case w.synced != nil: // whoever leads: workers wait for the caches
+		return Starting, "the caches are being filled"
 	case w.elected == nil:
 		return Reconciling, w.supervisor.options.Works
-	case w.synced == nil:
-		return Standby, "another replica holds the lease, or it is being taken"
 	default:
-		return Starting, "the caches are being filled"
+		return Standby, "another replica holds the lease, or it is being taken"
 	}
 }

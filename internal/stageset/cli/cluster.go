@@ -105,6 +105,6 @@ func (c *config) newManager(cl *cluster, l supervise.Lease, index *gate.Index, o
 			options := options // each manager's own
 			options.Tenants = clients
 			return stageset.Setup(mgr, options)
-		}, &stagesv1.StageSet{})
+		}, &stagesv1.StageSet{}, &stagesv1.ImageVerificationPolicy{})
 	}
 }

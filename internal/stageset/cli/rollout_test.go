@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +15,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -325,65 +322,4 @@ func TestProgram_WorksInItsNamespacesAlone(t *testing.T) {
 			process.end(t)
 		})
 	}
-}
-
-// TestProgram_NeedsNoMoreThanItsRole: with the role that is generated from the code, and nothing else, it leads, has its
-// webhook trusted, rolls out as the tenant of the examples and tears down.
-func TestProgram_NeedsNoMoreThanItsRole(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	content, err := os.ReadFile("../../../config/rbac/stageset-controller-role.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	role := &rbacv1.ClusterRole{}
-	if err := yaml.UnmarshalStrict(content, role); err != nil {
-		t.Fatal(err)
-	}
-	role.Name = p.Namespace // names of the cluster are shared with other tests
-	account := p.NewTenant(t, "controller")
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: p.Namespace},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account.Name, Namespace: p.Namespace}},
-	}
-	p.Create(t, role, binding)
-	t.Cleanup(func() {
-		for _, object := range []client.Object{binding, role} {
-			if err := p.Client.Delete(context.Background(), object); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	config, err := clientcmd.LoadFromFile(os.Getenv(kubetest.KubeconfigVariable))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range config.AuthInfos {
-		config.AuthInfos[name] = &api.AuthInfo{Token: account.Config.BearerToken}
-	}
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
-		t.Fatal(err)
-	}
-	port, flag := freePort(t)
-	configuration := webhook(t, p.Env, port, nil)
-	c := start(t, p.Env, "--kubeconfig="+kubeconfig, "--leader-elect", "--enable-webhook", "--webhook-cert-mode=self-signed",
-		"--webhook-validating-config-name="+configuration.Name, flag)
-	kubetest.Eventually(t, func(ctx context.Context) error {
-		return p.Client.Create(ctx, stageSet(p.Env, "probe"), client.DryRunAll)
-	})
-	p.publish(t, p.Namespace, "base", configMap("base", "1"))
-	revision := p.publish(t, p.Namespace, "app", configMap("app", "1"))
-	set := p.set(p.Namespace)
-	p.Create(t, set)
-	p.applied(t, set, revision)
-	revision = p.publish(t, p.Namespace, "app", configMap("other", "2"))
-	p.applied(t, set, revision)
-	if err := p.Client.Delete(t.Context(), set); err != nil {
-		t.Fatal(err)
-	}
-	p.AwaitGone(t, set)
-	p.AwaitGone(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "base", Namespace: p.Namespace}})
-	c.end(t)
 }
