@@ -137,6 +137,7 @@ type KeyReference struct {
 // +kubebuilder:validation:XValidation:rule="has(self.target) == has(self.expr)",message="target and expr belong together"
 type WaitAction struct {
 	// duration to wait.
+	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="duration is more than 0s"
 	// +optional
 	Duration *metav1.Duration `json:"duration,omitempty"`
 	// target that is waited for.
@@ -303,16 +304,23 @@ type UpdateWindow struct {
 	// +optional
 	Schedule string `json:"schedule,omitempty"`
 	// duration of a scheduled window.
+	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="duration is more than 0s"
 	// +optional
 	Duration *metav1.Duration `json:"duration,omitempty"`
 	// timeZone of the schedule: UTC by default.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	TimeZone string `json:"timeZone,omitempty"`
-	// from is when the window opens.
+	// from is when the window opens, such as 2030-01-31T22:00:00Z.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Format=date-time
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 	// +optional
 	From *metav1.Time `json:"from,omitempty"`
-	// to is when the window closes.
+	// to is when the window closes, such as 2030-01-31T22:00:00Z.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Format=date-time
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 	// +optional
 	To *metav1.Time `json:"to,omitempty"`
 }

@@ -107,6 +107,13 @@ func TestStageSet_TheAPIServerRefuses(t *testing.T) {
 		"a window of nothing":     {window(""), "spec.updateWindows[0]: Invalid value: either schedule and duration, or from and to"},
 		"a window of two":         {window(`schedule: "@daily", duration: 1h, from: "2030-01-01T00:00:00Z"`), "spec.updateWindows[0]: Invalid value: either"},
 		"a schedule without end":  {window(`schedule: "@daily"`), "spec.updateWindows[0]: Invalid value: schedule and duration belong together"},
+		"a window of no duration": {window(`schedule: "@daily", duration: 0s`), "spec.updateWindows[0].duration: Invalid value"},
+		"a window of days":        {window(`schedule: "@daily", duration: 1d`), "spec.updateWindows[0].duration: Invalid value"},
+		"a wait of days":          {action("wait: {duration: 1d}"), first + ".actions.pre[0].wait.duration: Invalid value"},
+		"a wait of no duration":   {action("wait: {duration: 0s}"), first + ".actions.pre[0].wait.duration: Invalid value"},
+		"a time in small letters": {window(`from: "2030-01-01t00:00:00z", to: "2030-01-02T00:00:00Z"`), "spec.updateWindows[0].from: Invalid value"},
+		"a time of another zone":  {window(`from: "2030-01-01T00:00:00Z", to: "2030-01-02T00:00:00+99:00"`), "spec.updateWindows[0].to: Invalid value"},
+		"times of other zones":    {window(`from: "2030-01-01T00:00:00.5-11:30", to: "2030-01-02T00:00:00+14:00"`), ""},
 		"another window":          {stages + `, updateWindows: [{type: Maybe, schedule: "@daily", duration: 1h}]`, "spec.updateWindows[0].type: Unsupported value"},
 		"an unknown field":        {stages + ", steps: []", `unknown field "spec.steps"`},
 	} {
