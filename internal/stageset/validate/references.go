@@ -95,7 +95,7 @@ func (c *checker) adoptions(at *field.Path, from []stagesv1.StageSetReference) {
 
 // stageSet checks a reference to another StageSet, of which a list has each once.
 func (c *checker) stageSet(at *field.Path, name, namespace string, seen sets.Set[types.NamespacedName]) {
-	c.label(at.Child("name"), name)
+	c.needsName(at.Child("name"), name)
 	key := types.NamespacedName{Namespace: c.namespaceOf(at.Child("namespace"), namespace), Name: name}
 	switch {
 	case key == c.own():
