@@ -56,6 +56,9 @@ func load(kubeconfig, kubeconfigVariable string) (*Cluster, error) {
 		return nil, fmt.Errorf("reading kubeconfig: %w", err)
 	}
 	config, err := loader.ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, errors.New("reading kubeconfig: it names no cluster in a current context") // the library's advice is for kubectl
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading kubeconfig: %w", err)
 	}

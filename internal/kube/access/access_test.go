@@ -36,6 +36,7 @@ func TestLoad_TheFlagWinsOverTheEnvironment(t *testing.T) {
 		"neither, outside a pod":   {"", "", "", "this is not a pod"},
 		"a file that is not there": {missing, environment, "", "missing"},
 		"a file that is none":      {write(t, "none", "{"), "", "", "reading kubeconfig"},
+		"a file without a context": {write(t, "empty", "apiVersion: v1\nkind: Config"), "", "", "reading kubeconfig: it names no cluster in a current context"},
 		"nothing that is there":    {"", missing, "", "reading kubeconfig"},
 	}
 	for name, c := range cases {

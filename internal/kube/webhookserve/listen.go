@@ -87,7 +87,8 @@ func (c *Config) certificate(s Serving) (getCertificate, renewing, error) {
 	if c.CertMode != selfSigned {
 		mounted, err := webhookcert.Mounted(c.CertDir)
 		if err != nil {
-			return nil, nil, fmt.Errorf("--webhook-cert-dir: %w", err)
+			return nil, nil, fmt.Errorf("--webhook-cert-dir: %w; mount a certificate, or have one made with --webhook-cert-mode=self-signed, "+
+				"or do without with --enable-webhook=false", err)
 		}
 		return mounted.GetCertificate, mounted.Start, nil
 	}

@@ -50,7 +50,7 @@ func TestProgram_WithoutACertificateSaysSo(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "none")
 	code, _, stderr := run(t, nil, "--kubeconfig="+os.Getenv(kubetest.KubeconfigVariable), "--watch-namespaces="+e.Namespace,
 		"--health-probe-bind-address=127.0.0.1:0", "--metrics-bind-address=0", "--gate-bind-address=", "--webhook-cert-dir="+directory)
-	if code != 1 || !strings.Contains(stderr, "--webhook-cert-dir") {
+	if code != 1 || !strings.Contains(stderr, "--enable-webhook=false") {
 		t.Errorf("%d %s", code, stderr)
 	}
 }
