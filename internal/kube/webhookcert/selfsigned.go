@@ -23,8 +23,8 @@ const (
 	// it by a watch, and until then trusts the old one alone.
 	settleTime = time.Minute
 	firstRetry = time.Second
-	// minValidity is what leaves time to publish a new authority before the old one has expired.
-	minValidity = time.Minute
+	// MinValidity is what leaves time to publish a new authority before the old one has expired.
+	MinValidity = time.Minute
 )
 
 // Options are what a SelfSigned is made of.
@@ -57,8 +57,8 @@ func NewSelfSigned(options Options) (*SelfSigned, error) {
 		return nil, errors.New("making webhook certificates: the ValidatingWebhookConfiguration has no name")
 	case options.ServiceName == "" || options.ServiceNamespace == "":
 		return nil, errors.New("making webhook certificates: the Service has no name or no namespace")
-	case options.Validity < minValidity:
-		return nil, fmt.Errorf("making webhook certificates: the validity %v is shorter than %v", options.Validity, minValidity)
+	case options.Validity < MinValidity:
+		return nil, fmt.Errorf("making webhook certificates: the validity %v is shorter than %v", options.Validity, MinValidity)
 	}
 	s := &SelfSigned{options: options}
 	first, err := s.issue()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stagewright/stagewright/internal/flags"
+	"github.com/stagewright/stagewright/internal/kube/webhookcert"
 )
 
 // Config is what the flags set.
@@ -75,6 +76,9 @@ func (c *Config) ValidateUse() error {
 		}
 		if c.ServiceName == "" {
 			problems = append(problems, errors.New("--webhook-cert-mode=self-signed needs --webhook-service-name"))
+		}
+		if c.CertValidity < webhookcert.MinValidity {
+			problems = append(problems, fmt.Errorf("--webhook-cert-validity %s is shorter than %s", c.CertValidity, webhookcert.MinValidity))
 		}
 	}
 	return errors.Join(problems...)

@@ -65,6 +65,7 @@ func TestRun_MisuseExitsWithTheFlag(t *testing.T) {
 		"self-signed":              {"--webhook-cert-mode=self-signed", "--webhook-cert-mode=self-signed needs --webhook-validating-config-name"},
 		"self-signed for nobody":   {"--webhook-cert-mode=self-signed --webhook-validating-config-name=x --webhook-service-name=", "--webhook-service-name"},
 		"validity":                 {"--webhook-cert-validity=0s", "--webhook-cert-validity"},
+		"a short validity":         {"--webhook-cert-mode=self-signed --webhook-validating-config-name=x --webhook-cert-validity=59s", "--webhook-cert-validity 59s is shorter than 1m0s"},
 		"webhook port":             {"--webhook-port=0", "--webhook-port 0"},
 		"a cap of nothing":         {"--inventory-shard-cap=0", "--inventory-shard-cap 0 is not from 1 to 100000"},
 		"a cap beyond the API":     {"--inventory-shard-cap=100001", "--inventory-shard-cap"},
