@@ -24,7 +24,7 @@ import (
 const (
 	readTimeout  = 10 * time.Second
 	writeTimeout = time.Minute
-	// maxInFlight requests are read at a time; a request may have 7 MiB.
+	// maxInFlight requests are decided at a time. They have been read before, because who sends slowly has no claim to a slot.
 	maxInFlight = 32
 )
 
@@ -36,14 +36,14 @@ func Handler(path string, decide admission.Handler, logger *slog.Logger) http.Ha
 	}
 	slots := make(chan struct{}, maxInFlight)
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+	mux.Handle("POST "+path, newBuffers(maxBuffered).buffered(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case slots <- struct{}{}:
 			defer func() { <-slots }()
 			hook.ServeHTTP(w, r)
 		case <-r.Context().Done():
 		}
-	})
+	})))
 	return mux
 }
 
