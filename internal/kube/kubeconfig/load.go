@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,6 +44,9 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("kubeconfig: %s: %s",
 // be switched off: what is at stake then are the credentials in the kubeconfig alone. Where no proxy is named, those of the
 // controller's environment count, as they do for all it does.
 //
+// The server may be any that the controller reaches. It is asked for what API servers have, redirections are not followed, and
+// no error repeats what something else answers.
+//
 // Clients made of it ask as fast as they like, because the API server itself shares out its time; requests are to be
 // bounded by their contexts, because a limit here would end watches too.
 func Load(data []byte, o Options) (*rest.Config, error) {
@@ -77,6 +81,7 @@ func Load(data []byte, o Options) (*rest.Config, error) {
 	}
 	config.QPS = -1
 	config.UserAgent = o.UserAgent
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return stranger{next} })
 	if o.Account != (types.NamespacedName{}) {
 		config.Impersonate = rest.ImpersonationConfig{
 			UserName: fmt.Sprintf("system:serviceaccount:%s:%s", o.Account.Namespace, o.Account.Name),
