@@ -25,7 +25,6 @@ func (c *config) validate() error {
 		flags.OneOf("log-format", c.process.logFormat, "json", "text"),
 		flags.OneOf("log-level", c.process.logLevel, "debug", "info", "warn", "error"),
 		flags.Ratio("tracing-sample-ratio", c.tracing.sampleRatio),
-		flags.NotNegative("max-teardown-wait", c.reconcile.maxTeardownWait),
 		flags.HostPort("health-probe-bind-address", c.serve.probes, "such as :8081"),
 		c.webhook.Validate(),
 		c.webhook.ValidateUse(),
@@ -38,6 +37,7 @@ func (c *config) validate() error {
 		}
 	}
 	must(c.reconcile.defaultInterval > 0, "--default-interval %s has to be positive", c.reconcile.defaultInterval)
+	must(c.reconcile.maxTeardownWait > 0, "--max-teardown-wait %s has to be positive: without a wait, objects would be left where they are", c.reconcile.maxTeardownWait)
 	must(c.reconcile.concurrent > 0, "--concurrent has to be at least 1")
 	must(c.reconcile.shardCap > 0 && c.reconcile.shardCap <= maxShardCap, "--inventory-shard-cap %d is not from 1 to %d", c.reconcile.shardCap, maxShardCap)
 	if c.serve.metrics != "0" {
