@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -53,6 +55,24 @@ func (s *scope) conceal(err error) error {
 	return errors.New(text)
 }
 
+// withoutRequest leaves the method and the URL of the request out of what an error says. None was sent without a token.
+func withoutRequest(err error) error {
+	var request *url.Error
+	if !errors.As(err, &request) {
+		return err
+	}
+	return &rewordedError{strings.Replace(err.Error(), request.Error(), request.Err.Error(), 1), err}
+}
+
+// rewordedError is an error in other words.
+type rewordedError struct {
+	text string
+	err  error
+}
+
+func (e *rewordedError) Error() string { return e.text }
+func (e *rewordedError) Unwrap() error { return e.err }
+
 // explain gives an error its kind and its reason: otherwise is that of errors which may pass and say nothing more.
 func (c *stageSets) explain(s *scope, otherwise string, err error) error {
 	var (
@@ -74,7 +94,9 @@ func (c *stageSets) explain(s *scope, otherwise string, err error) error {
 		return err
 	case errors.As(err, &silent):
 		return reconcile.Waiting(later, stagesv1.ReasonProgressing, err)
-	case errors.As(err, &missing), errors.As(err, &denied):
+	case errors.As(err, &missing):
+		return reconcile.Waiting(later, stagesv1.ReasonAccessDenied, withoutRequest(err))
+	case errors.As(err, &denied):
 		return reconcile.Waiting(later, stagesv1.ReasonAccessDenied, err)
 	case errors.As(err, &conflict):
 		return reconcile.Waiting(later, stagesv1.ReasonConflictHeld, err)
