@@ -24,6 +24,7 @@ import (
 
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 	"github.com/stagewright/stagewright/internal/kube/kubetest"
+	"github.com/stagewright/stagewright/internal/stageset/admission"
 )
 
 // webhookService is the default of --webhook-service-name.
@@ -73,6 +74,29 @@ func webhook(t *testing.T, e *kubetest.Env, port int32, bundle []byte) *admissio
 		}
 	})
 	return configuration
+}
+
+// TestWebhook_ItsManifestsFitTheDefaults: an API server that does not find the webhook refuses every StageSet.
+func TestWebhook_ItsManifestsFitTheDefaults(t *testing.T) {
+	var configuration admissionv1.ValidatingWebhookConfiguration
+	var service corev1.Service
+	for name, object := range map[string]any{"stageset-controller.yaml": &configuration, "stageset-controller-service.yaml": &service} {
+		content, err := os.ReadFile("../../../config/webhook/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.UnmarshalStrict(content, object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flags := defaults().webhook
+	asked := configuration.Webhooks[0].ClientConfig.Service
+	if service.Name != flags.ServiceName || asked.Name != service.Name || asked.Namespace != service.Namespace || *asked.Path != admission.Path {
+		t.Errorf("the API server asks %+v, the Service is %s/%s", asked, service.Namespace, service.Name)
+	}
+	if port := service.Spec.Ports[0]; port.Port != *asked.Port || port.TargetPort.IntValue() != flags.Port {
+		t.Errorf("the API server asks port %d, the Service leads from %d to %s", *asked.Port, port.Port, port.TargetPort.String())
+	}
 }
 
 // far is a StageSet whose source is in another namespace.
