@@ -262,6 +262,38 @@ func TestValidate_BoundsExpressions(t *testing.T) {
 	}
 }
 
+// TestValidate_ExpressionsThatTakeLong to compile are refused before.
+func TestValidate_ExpressionsThatTakeLong(t *testing.T) {
+	nested := func(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) + " == []" }
+	for name, c := range map[string]struct {
+		expressions []string
+		want        string // "" where they are accepted
+	}{
+		"nested":        {[]string{nested(maxNesting)}, ""},
+		"nested deep":   {[]string{nested(maxNesting + 1)}, "it is not a CEL expression: more than 16 brackets are inside each other"},
+		"loops":         {[]string{"[1]" + strings.Repeat(".map(x, [x])", maxLoops) + " == []"}, ""},
+		"more loops":    {[]string{"[1]" + strings.Repeat(".map(x, [x])", maxLoops+1) + " == []"}, "there are more than 16 of all, exists, exists_one, map and filter"},
+		"long":          {[]string{strings.Repeat("true && ", 500) + "true"}, ""},
+		"long together": {[]string{strings.Repeat("true && ", 2000) + "true", strings.Repeat("true || ", 2000) + "true"}, "all different expressions together have more than 16384 bytes"},
+		"long errors":   {[]string{strings.Repeat("a && ", 500) + "a"}, "undeclared reference to 'a'"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := read(t, stages)
+			for i, text := range c.expressions {
+				set.Spec.DependsOn = append(set.Spec.DependsOn, stagesv1.Dependency{Name: fmt.Sprintf("d%d", i), ReadyExpr: text})
+			}
+			errs := Validate(set, Rules{})
+			switch {
+			case c.want == "" && len(errs) > 0:
+				t.Error(errs.ToAggregate())
+			case c.want == "":
+			case len(errs) != 1 || !strings.Contains(errs[0].Error(), c.want) || len(errs[0].Error()) > 1024:
+				t.Errorf("%.2000s, want %q", errs.ToAggregate(), c.want)
+			}
+		})
+	}
+}
+
 func TestUnsupported_NamesLaterWork(t *testing.T) {
 	if errs := Unsupported(read(t, stages+", onTimeout: Hold, adoptFrom: [{name: a}], pruneGuard: Off, dependsOn: [{name: a, readyExpr: 'true'}]")); len(errs) > 0 {
 		t.Errorf("what works is refused: %v", errs.ToAggregate())
