@@ -3,19 +3,28 @@ package stageset
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	fluxmeta "github.com/fluxcd/pkg/apis/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
+	"github.com/stagewright/stagewright/internal/artifact/load"
 	"github.com/stagewright/stagewright/internal/kube/reconcile"
 )
 
 // patienceForNewer is how many runs in a row may be replaced by newer revisions. The next one goes on to its end, so that
 // frequent revisions do not keep the last stage from ever being reached.
 const patienceForNewer = 3
+
+// mayPass is for how long a step may fail with what may pass before something newer takes over.
+const mayPass = 10 * time.Second
+
+// soon is when something is looked at again that is known already.
+const soon = time.Millisecond
 
 // choice is what a reconciliation is about.
 type choice string
@@ -44,16 +53,23 @@ func (p standing) choose() choice {
 		}
 		return begin
 	}
-	if p.run.Spec != p.wanted.spec {
+	if p.run.Spec != p.wanted.spec || !sameStages(p.run.Revisions, p.wanted.revisions) {
 		return begin
 	}
 	if sameRevisions(p.run.Revisions, p.wanted.revisions) {
 		return proceed
 	}
-	if p.run.Superseded >= patienceForNewer && p.run.Failed == "" && !p.asked {
+	// One that has come to its last step has been through all stages; what is left may never end.
+	if p.run.Superseded >= patienceForNewer && p.run.Failed == "" && p.run.Step != stagesv1.StepSettle && !p.asked {
 		return proceed
 	}
 	return begin
+}
+
+// sameStages says whether both are about the same stages. Where the spec is the same they are, unless somebody has edited the
+// status.
+func sameStages(had, want []stagesv1.StageRevision) bool {
+	return slices.EqualFunc(had, want, func(a, b stagesv1.StageRevision) bool { return a.Stage == b.Stage })
 }
 
 // sameRevisions compares what stages were made from with what they would be made from now. What a stage was built with is
@@ -131,9 +147,30 @@ func again(run *stagesv1.Run) {
 	run.Failed, run.Stage, run.Step, run.Since, run.Deadline, run.Intents = "", "", "", nil, nil, nil
 }
 
-// newer says that there is something newer which this run does not make room for.
+// holdsBack says whether there is something newer which this run does not make room for.
+func (s *scope) holdsBack() bool {
+	return s.choice == proceed && !sameRevisions(s.run.Revisions, s.wanted.revisions)
+}
+
+// giveWay ends the patience with a run that something newer waits for and that has failed: the newer one may be its remedy.
+// What it fails with may be nothing that ends a run otherwise, such as a namespace that does not exist; that may also pass.
+func (s *scope) giveWay(err error) {
+	if err == nil || !s.holdsBack() || errors.Is(err, load.ErrBusy) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return
+	}
+	if reconcile.KindOf(err) == reconcile.Transient && s.run.Since != nil && s.now.Before(s.run.Since.Add(mayPass)) {
+		return
+	}
+	if s.run.Failed == "" {
+		s.run.Failed = orElse(reconcile.ReasonOf(err), stagesv1.ReasonProgressing)
+	}
+	s.again = soon
+}
+
+// newer says it where there is something newer which this run does not make room for.
 func (s *scope) newer() string {
-	if s.choice != proceed || sameRevisions(s.run.Revisions, s.wanted.revisions) {
+	if !s.holdsBack() {
 		return ""
 	}
 	return fmt.Sprintf("; newer revisions follow when this run has ended, because %d in a row were replaced before they had: "+

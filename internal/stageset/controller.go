@@ -91,6 +91,7 @@ func (c *stageSets) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.R
 	if errors.As(err, &askingError{}) { // whoever asks wakes it up; the time is for when that is lost
 		return ctrl.Result{RequeueAfter: probeTimeout}, nil
 	}
+	s.giveWay(err)
 	err = s.conceal(err)
 	stalled := err != nil && reconcile.KindOf(err) == reconcile.Stalling
 	result, err := c.exit.Finish(ctx, s.before, set, c.report(s, outcome, err))
