@@ -98,19 +98,25 @@ func examine(set *stagesv1.StageSet, noCrossNamespace bool) *checked {
 	return &checked{rules: rules}
 }
 
-// arrangeStatus puts the statuses of stages into the order of the spec. Those of stages that are gone follow.
+// arrangeStatus puts the statuses of stages into the order of the spec. Those of stages that are gone and have left objects
+// follow.
 func (s *scope) arrangeStatus() {
 	arranged := make([]stagesv1.StageStatus, 0, len(s.stages))
 	for _, w := range s.stages {
-		arranged = append(arranged, *s.statusOf(w.spec.Name))
+		status := *s.statusOf(w.spec.Name)
+		status.Keeps = !prunes(w.spec)
+		arranged = append(arranged, status)
 	}
 	for _, old := range s.set.Status.Stages {
-		if s.stageNamed(old.Name) == nil {
+		if s.stageNamed(old.Name) == nil && (old.Entries > 0 || old.Keeps) { // else it has left nothing
 			arranged = append(arranged, old)
 		}
 	}
 	s.set.Status.Stages = arranged
 }
+
+// prunes says whether what a stage renders no more is deleted.
+func prunes(spec *stagesv1.Stage) bool { return spec.Prune == nil || *spec.Prune }
 
 // claim sets the finalizer.
 func (c *stageSets) claim(ctx context.Context, s *scope) (reconcile.Outcome, error) {

@@ -27,7 +27,7 @@ func (c *stageSets) prune(ctx context.Context, s *scope, w *stage) (reconcile.Ou
 	status := s.phase(w, stagesv1.PhasePruning)
 	work := pruning{
 		stage: w.spec.Name, recorded: w.recorded.Entries, live: w.live, cluster: w.cluster,
-		prune: w.spec.Prune == nil || *w.spec.Prune, empty: len(w.objects) == 0,
+		prune: prunes(w.spec), empty: len(w.objects) == 0,
 	}
 	left, err := c.clear(ctx, s, work)
 	status.Held = left.held

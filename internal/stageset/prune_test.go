@@ -343,3 +343,51 @@ func TestPrune_RemovedStagesGoInReverse(t *testing.T) {
 		t.Errorf("the status has %+v", set.Status.Stages)
 	}
 }
+
+// TestPrune_AStageThatKeepsIsRemoved: with the stage goes what it says about its objects, and they stay all the same.
+func TestPrune_AStageThatKeepsIsRemoved(t *testing.T) {
+	t.Parallel()
+	for name, deleted := range map[string]bool{"from the spec": false, "from the spec, and the StageSet is deleted": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.publish(t, "one", configMap("one", "1"))
+			r.publish(t, "archive", configMap("archived", "1"))
+			stop := r.start(t)
+			set := stageSet("shop", "one", "archive")
+			set.Spec.Stages[1].Prune = ptr(false)
+			before := r.settle(t, set)
+			stop()
+			edit(t, r, set, func(set *stagesv1.StageSet) { set.Spec.Stages = set.Spec.Stages[:1] })
+			if !deleted {
+				r.start(t)
+				r.awaitSettled(t, set)
+				r.wantGone(t, before)
+			} else if err := r.Client.Delete(t.Context(), set); err != nil {
+				t.Fatal(err)
+			} else {
+				r.start(t)
+				r.AwaitGone(t, set)
+				r.wantGone(t, before, "one")
+			}
+			if note := r.awaitEvent(t, set, corev1.EventTypeNormal, stagesv1.EventReleased); !strings.Contains(note, "/archived ") {
+				t.Errorf("the note is %q", note)
+			}
+		})
+	}
+}
+
+// TestStatus_StagesThatAreGoneAndLeftNothingAreForgotten: names of stages can change any number of times before a run ends.
+func TestStatus_StagesThatAreGoneAndLeftNothingAreForgotten(t *testing.T) {
+	set := stageSet("shop", "new")
+	set.Status.Stages = []stagesv1.StageStatus{{Name: "tried"}, {Name: "left", Entries: 1}, {Name: "kept", Keeps: true}}
+	s := &scope{set: set, stages: []*stage{{spec: &set.Spec.Stages[0]}}}
+	s.arrangeStatus()
+	var names []string
+	for _, status := range set.Status.Stages {
+		names = append(names, status.Name)
+	}
+	if diff := cmp.Diff([]string{"new", "left", "kept"}, names); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -47,7 +47,7 @@ func (c *stageSets) shed(ctx context.Context, s *scope) (reconcile.Outcome, erro
 func (c *stageSets) shedStage(ctx context.Context, s *scope, gone inventory.Stage) (reconcile.Outcome, error) {
 	status := s.statusOf(gone.Name)
 	status.Phase = stagesv1.PhasePruning
-	left, err := c.clear(ctx, s, pruning{stage: gone.Name, recorded: gone.Entries, cluster: s.fallback, prune: true})
+	left, err := c.clear(ctx, s, pruning{stage: gone.Name, recorded: gone.Entries, cluster: s.fallback, prune: !status.Keeps})
 	status.Held = left.held
 	status.Entries = int32(len(left.entries))
 	gone.Entries = left.entries

@@ -84,12 +84,12 @@ func (c *stageSets) tearDown(ctx context.Context, s *scope, recorded []inventory
 }
 
 func (c *stageSets) tearDownStage(ctx context.Context, s *scope, gone inventory.Stage) (reconcile.Outcome, error) {
-	spec := specOf(s.set, gone.Name)
+	spec := s.specOf(gone.Name)
 	in, err := c.clusterOf(ctx, s, spec.ServiceAccountName)
 	var left leftovers
 	if err == nil {
 		left, err = c.clear(ctx, s, pruning{
-			stage: gone.Name, recorded: gone.Entries, cluster: in, prune: spec.Prune == nil || *spec.Prune, teardown: true,
+			stage: gone.Name, recorded: gone.Entries, cluster: in, prune: prunes(&spec), teardown: true,
 		})
 	} else {
 		left.entries = gone.Entries
@@ -124,14 +124,16 @@ func lost(err error) bool {
 	return errors.As(err, &missing) || errors.As(err, &denied) || cluster.Terminating(err) || apierrors.IsUnauthorized(err)
 }
 
-// specOf is the spec of a stage, or an empty one.
-func specOf(set *stagesv1.StageSet, name string) stagesv1.Stage {
-	for _, stage := range set.Spec.Stages {
+// specOf is the spec of a stage, or what stands for that of one that the spec has no more.
+func (s *scope) specOf(name string) stagesv1.Stage {
+	for _, stage := range s.set.Spec.Stages {
 		if stage.Name == name {
 			return stage
 		}
 	}
-	return stagesv1.Stage{Name: name, ServiceAccountName: accountOfTheGone(&set.Spec)}
+	return stagesv1.Stage{
+		Name: name, ServiceAccountName: accountOfTheGone(&s.set.Spec), Prune: ptr(!s.statusOf(name).Keeps),
+	}
 }
 
 // teardownLater tries again before it is given up.

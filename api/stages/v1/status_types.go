@@ -253,6 +253,9 @@ type StageStatus struct {
 	// +kubebuilder:validation:MaxLength=4096
 	// +optional
 	Message string `json:"message,omitempty"`
+	// keeps says that the stage has prune: false. It counts also when the spec has the stage no more.
+	// +optional
+	Keeps bool `json:"keeps,omitempty"`
 	// held are the objects whose deletion waits for approval, at most fifty of them.
 	// +kubebuilder:validation:MaxItems=50
 	// +listType=atomic
