@@ -79,7 +79,7 @@ func (c *stageSets) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.R
 			return ctrl.Result{}, fmt.Errorf("reading StageSet %s: %w", request, err)
 		}
 		c.forget(request.NamespacedName)
-		return ctrl.Result{}, nil
+		return ctrl.Result{}, c.sweep(ctx, request.NamespacedName)
 	}
 	s := &scope{set: set, before: set.DeepCopy(), now: c.options.Now()}
 	s.hold = c.options.Artifacts.Hold(set.Namespace)
@@ -152,6 +152,17 @@ func (c *stageSets) forget(key types.NamespacedName) {
 	c.watches.Set(key, nil)
 	c.waits.Forget(key)
 	c.options.Observer.Forget(key.Namespace, key.Name)
+}
+
+// sweep removes what a StageSet has left that went without a teardown.
+func (c *stageSets) sweep(ctx context.Context, key types.NamespacedName) error {
+	return c.inventories.Sweep(ctx, key.Namespace, key.Name, func(ctx context.Context) (types.UID, error) {
+		set := &stagesv1.StageSet{}
+		if err := client.IgnoreNotFound(c.live.Get(ctx, key, set)); err != nil {
+			return "", fmt.Errorf("reading StageSet %s: %w", key, err)
+		}
+		return set.UID, nil
+	})
 }
 
 // sooner is the result, or an earlier time.

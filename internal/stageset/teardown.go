@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -38,8 +39,8 @@ func (c *stageSets) teardown(ctx context.Context, s *scope) (reconcile.Outcome, 
 	if err != nil {
 		return reconcile.Next(), fmt.Errorf("reading the inventories: %w", err)
 	}
-	if s.set.Spec.Suspend {
-		c.emit(s, corev1.EventTypeNormal, stagesv1.EventObjectsLeft, "The StageSet was suspended when it was deleted: its %d objects stay", entriesOf(recorded))
+	if why := s.leaves(); why != "" {
+		c.emit(s, corev1.EventTypeNormal, stagesv1.EventObjectsLeft, "The StageSet was %s: its %d objects stay", why, entriesOf(recorded))
 		return c.letGo(ctx, s)
 	}
 	force := s.set.DeletionTimestamp.Add(c.options.MaxTeardownWait)
@@ -60,6 +61,17 @@ func (c *stageSets) teardown(ctx context.Context, s *scope) (reconcile.Outcome, 
 	c.emit(s, corev1.EventTypeWarning, stagesv1.EventTeardownForced, "The objects could not be removed within %s: %s. Left are %s",
 		c.options.MaxTeardownWait, whyNot(outcome, err), orphans(recorded))
 	return c.letGo(ctx, s)
+}
+
+// leaves says why a deleted StageSet leaves its objects in place; "" where it does not.
+func (s *scope) leaves() string {
+	switch {
+	case s.set.Spec.Suspend:
+		return "suspended when it was deleted"
+	case controllerutil.ContainsFinalizer(s.set, metav1.FinalizerOrphanDependents):
+		return "deleted without its dependents"
+	}
+	return ""
 }
 
 func whyNot(_ reconcile.Outcome, err error) string {

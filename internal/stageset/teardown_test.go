@@ -285,3 +285,52 @@ func TestTeardown_OrderOfRequests(t *testing.T) {
 func tenantAccount(namespace string) tenant.Account {
 	return tenant.Account{Namespace: namespace, Name: "tenant"}
 }
+
+// TestTeardown_WithoutItNoInventoryIsLeft: its finalizer would hold the namespace for ever.
+func TestTeardown_WithoutItNoInventoryIsLeft(t *testing.T) {
+	t.Parallel()
+	for name, remove := range map[string]func(*testing.T, *rig, *stagesv1.StageSet){
+		"the finalizer was taken": func(t *testing.T, r *rig, set *stagesv1.StageSet) {
+			edit(t, r, set, func(set *stagesv1.StageSet) {
+				set.Finalizers = nil
+				set.Spec.Suspend = true // or the controller sets it again
+			})
+			if err := r.Client.Delete(t.Context(), set); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"dependents are orphaned": func(t *testing.T, r *rig, set *stagesv1.StageSet) {
+			orphan := client.PropagationPolicy(metav1.DeletePropagationOrphan)
+			if err := r.Client.Delete(t.Context(), set, orphan); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.publish(t, "one", configMap("one", "1"))
+			r.publish(t, "other", configMap("other", "1"))
+			r.start(t)
+			r.settle(t, stageSet("other", "other"))
+			set := stageSet("shop", "one")
+			before := r.settle(t, set)
+			remove(t, r, set)
+			r.AwaitGone(t, set)
+			kubetest.Eventually(t, func(context.Context) error {
+				if left := r.shards(t); len(left) != 1 || left[0].Labels[stagesv1.NameLabel] != "other" {
+					return fmt.Errorf("inventories are left: %v", left)
+				}
+				return nil
+			})
+			r.wantGone(t, before)
+			// One of the same name takes its objects over.
+			again := stageSet("shop", "one")
+			r.Create(t, again)
+			r.awaitSettled(t, again)
+			r.wantGone(t, before)
+			r.remove(t, again)
+			r.wantGone(t, before, "one")
+		})
+	}
+}

@@ -83,6 +83,6 @@ const (
 	EventPruned = "Pruned"
 	// EventStageReady: a stage is applied and healthy.
 	EventStageReady = "StageReady"
-	// EventObjectsLeft: a suspended StageSet was deleted, its objects stay.
+	// EventObjectsLeft: a StageSet was deleted while it was suspended, or without its dependents; its objects stay.
 	EventObjectsLeft = "ObjectsLeft"
 )
