@@ -91,6 +91,9 @@ func (c *stageSets) job(s *scope, w *stage) apply.Job {
 		Live: w.live, Policy: policyOf(w.spec), Adopt: s.adoptable(), Most: chunk, Secrets: w.values.secrets,
 		Exists: func(ctx context.Context, name types.NamespacedName) (bool, error) {
 			err := c.client.Get(ctx, name, &stagesv1.StageSet{})
+			if unwatched(err) { // another controller's, perhaps
+				return true, nil
+			}
 			return err == nil, client.IgnoreNotFound(err)
 		},
 	}

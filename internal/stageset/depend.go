@@ -61,6 +61,8 @@ func (c *stageSets) unmet(ctx context.Context, set *stagesv1.StageSet, i int, de
 	other := &stagesv1.StageSet{}
 	if err := c.client.Get(ctx, dependencyKey(set.Namespace, dependency), other); apierrors.IsNotFound(err) {
 		return "does not exist", nil
+	} else if unwatched(err) {
+		return "is in a namespace that this controller does not watch", nil
 	} else if err != nil {
 		return "", fmt.Errorf("reading a dependency: %w", err)
 	}
@@ -70,15 +72,13 @@ func (c *stageSets) unmet(ctx context.Context, set *stagesv1.StageSet, i int, de
 		return "is being deleted", nil
 	case status.ObservedGeneration != other.Generation:
 		return "has not been reconciled since its spec changed", nil
-	case dependency.ReadyExpr == "" && !meta.IsStatusConditionTrue(status.Conditions, stagesv1.ReadyCondition):
+	case !meta.IsStatusConditionTrue(status.Conditions, stagesv1.ReadyCondition):
 		return "is not ready: " + reasonOf(other), nil
 	case status.LastApplied == nil:
 		return "has not been applied", nil
 	}
-	if !other.Spec.Suspend {
-		if stage := c.pending(ctx, other); stage != "" {
-			return fmt.Sprintf("has a newer revision to apply in its stage %s", stage), nil
-		}
+	if stage := c.pending(ctx, other); stage != "" {
+		return fmt.Sprintf("has a newer revision to apply in its stage %s", stage), nil
 	}
 	if dependency.ReadyExpr == "" {
 		return "", nil

@@ -30,6 +30,11 @@ func (c *stageSets) accessError(s *scope, as cluster.Cluster, verb, resource str
 	return c.explain(s, stagesv1.ReasonProgressing, fmt.Errorf("reading %s %s: %w", resource, name, err))
 }
 
+// unwatched says whether a cache refused to read in a namespace that it does not watch. There is no type for it.
+func unwatched(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "because of unknown namespace for the cache")
+}
+
 // conceal takes the values of Secrets out of an error and out of what stages say. A broken manifest may have one where nobody
 // looks for it, as the name of a kind, say.
 func (s *scope) conceal(err error) error {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -57,6 +58,13 @@ func (c *stageSets) resolve(ctx context.Context, s *scope) (reconcile.Outcome, e
 	}
 	for _, w := range s.stages {
 		found, err := source.Resolve(ctx, c.client, s.set.Namespace, w.spec.SourceRef)
+		if unwatched(err) {
+			ref := w.spec.SourceRef
+			err = &source.NotReadyError{
+				Source: fmt.Sprintf("%s %s/%s", orElse(ref.Kind, sourcev1.ExternalArtifactKind), orElse(ref.Namespace, s.set.Namespace), ref.Name),
+				Why:    "this controller does not watch its namespace",
+			}
+		}
 		if err != nil {
 			return reconcile.Next(), c.explain(s, stagesv1.ReasonSourceNotReady, fmt.Errorf("stage %s: %w", w.spec.Name, err))
 		}
