@@ -88,7 +88,7 @@ func (c *stageSets) survey(ctx context.Context, s *scope, w *stage) error {
 func (c *stageSets) job(s *scope, w *stage) apply.Job {
 	job := apply.Job{
 		Cluster: w.cluster, Owner: s.owner(), Stage: w.spec.Name, Objects: w.objects,
-		Live: w.live, Policy: policyOf(w.spec), Adopt: s.adoptable(), Most: chunk, Secrets: w.values.secrets,
+		Live: w.live, Policy: policyOf(w.spec), Adopt: adoptions(s.set), Most: chunk, Secrets: w.values.secrets,
 		Exists: func(ctx context.Context, name types.NamespacedName) (bool, error) {
 			err := c.client.Get(ctx, name, &stagesv1.StageSet{})
 			if unwatched(err) { // another controller's, perhaps

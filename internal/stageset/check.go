@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -136,15 +135,6 @@ func (c *stageSets) setFinalizer(ctx context.Context, s *scope, change func(clie
 	s.set.SetFinalizers(changed.GetFinalizers())
 	s.set.SetResourceVersion(changed.GetResourceVersion())
 	return nil
-}
-
-// adoptable are the StageSets whose objects this one may take over.
-func (s *scope) adoptable() []types.NamespacedName {
-	names := make([]types.NamespacedName, 0, len(s.set.Spec.AdoptFrom))
-	for _, from := range s.set.Spec.AdoptFrom {
-		names = append(names, types.NamespacedName{Namespace: orElse(from.Namespace, s.set.Namespace), Name: from.Name})
-	}
-	return names
 }
 
 func orElse(value, fallback string) string {

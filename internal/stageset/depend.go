@@ -25,9 +25,13 @@ func (c *stageSets) depend(ctx context.Context, s *scope) (reconcile.Outcome, er
 	if s.choice != begin {
 		return reconcile.Next(), nil
 	}
-	if circle := c.circle(ctx, s.set); circle != nil {
+	if circle := c.circle(ctx, s.set, dependencies); circle != nil {
 		return reconcile.Next(), reconcile.Stalled(stagesv1.ReasonInvalidSpec, fmt.Errorf(
 			"spec.dependsOn leads in a circle: %s", strings.Join(circle, " -> ")))
+	}
+	if circle := c.circle(ctx, s.set, adoptions); circle != nil { // they would take objects from each other for ever
+		return reconcile.Next(), reconcile.Stalled(stagesv1.ReasonInvalidSpec, fmt.Errorf(
+			"spec.adoptFrom leads in a circle: %s; remove it from those that are to give objects away", strings.Join(circle, " -> ")))
 	}
 	for i, dependency := range s.set.Spec.DependsOn {
 		why, err := c.unmet(ctx, s.set, i, dependency)
@@ -133,14 +137,36 @@ func (c *stageSets) readyExpr(ctx context.Context, self, dep *stagesv1.StageSet,
 	return ready, nil
 }
 
-// circle returns the StageSets through which one depends on itself.
-func (c *stageSets) circle(ctx context.Context, set *stagesv1.StageSet) []string {
+// dependencies are the StageSets that one depends on.
+func dependencies(set *stagesv1.StageSet) []types.NamespacedName {
+	names := make([]types.NamespacedName, 0, len(set.Spec.DependsOn))
+	for _, dependency := range set.Spec.DependsOn {
+		names = append(names, dependencyKey(set.Namespace, dependency))
+	}
+	return names
+}
+
+// adoptions are the StageSets whose objects one may take over. One that is being deleted takes none.
+func adoptions(set *stagesv1.StageSet) []types.NamespacedName {
+	if !set.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	names := make([]types.NamespacedName, 0, len(set.Spec.AdoptFrom))
+	for _, from := range set.Spec.AdoptFrom {
+		names = append(names, types.NamespacedName{Namespace: orElse(from.Namespace, set.Namespace), Name: from.Name})
+	}
+	return names
+}
+
+// circle returns the StageSets through which references of a kind lead from one back to itself.
+func (c *stageSets) circle(
+	ctx context.Context, set *stagesv1.StageSet, references func(*stagesv1.StageSet) []types.NamespacedName,
+) []string {
 	start := client.ObjectKeyFromObject(set)
 	seen := map[types.NamespacedName]bool{}
 	var follow func(at *stagesv1.StageSet, path []string) []string
 	follow = func(at *stagesv1.StageSet, path []string) []string {
-		for _, dependency := range at.Spec.DependsOn {
-			key := dependencyKey(at.Namespace, dependency)
+		for _, key := range references(at) {
 			if key == start {
 				return append(path, key.String())
 			}

@@ -271,3 +271,34 @@ func (r *rig) awaitFailed(t testing.TB, set *stagesv1.StageSet) {
 		return nil
 	})
 }
+
+// TestAdopt_ACircleIsRefused: a StageSet is renamed, and then back. What is left of the first time must not let the old one take
+// the objects back, and delete them with itself.
+func TestAdopt_ACircleIsRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.publish(t, "base", configMap("a", "1"))
+	r.start(t)
+	old := stageSet("old", "base")
+	old.Spec.AdoptFrom = []stagesv1.StageSetReference{{Name: "new"}} // of the first time
+	before := r.settle(t, old)
+	renamed := stageSet("new", "base")
+	renamed.Spec.AdoptFrom = []stagesv1.StageSetReference{{Name: "old"}}
+	r.Create(t, renamed)
+	message := r.awaitReason(t, renamed, stagesv1.ReasonInvalidSpec)
+	if want := r.Namespace + "/new -> " + r.Namespace + "/old -> " + r.Namespace + "/new"; !strings.Contains(message, want) {
+		t.Errorf("the message is %q, want %q in it", message, want)
+	}
+	if owner := r.ownerOf(t, "a"); owner != "old" {
+		t.Errorf("it belongs to %s", owner)
+	}
+	edit(t, r, old, func(set *stagesv1.StageSet) { set.Spec.AdoptFrom = nil })
+	r.awaitSettled(t, renamed)
+	r.request(t, old)
+	r.awaitReason(t, old, stagesv1.ReasonConflictHeld)
+	r.remove(t, old)
+	r.wantGone(t, before)
+	if owner := r.ownerOf(t, "a"); owner != "new" {
+		t.Errorf("it belongs to %s", owner)
+	}
+}

@@ -109,7 +109,7 @@ func Setup(mgr ctrl.Manager, options Options) error {
 // The indexes of the cache.
 const (
 	bySource     = "stages.source"     // StageSets by what their stages are made from
-	byDependency = "stages.dependency" // StageSets by what they depend on
+	byDependency = "stages.dependency" // StageSets by what they depend on, or take over from
 )
 
 func addIndexes(indexer client.FieldIndexer) error {
@@ -125,9 +125,9 @@ func addIndexes(indexer client.FieldIndexer) error {
 	if err == nil {
 		err = indexer.IndexField(ctx, &stagesv1.StageSet{}, byDependency, func(object client.Object) []string {
 			set, _ := object.(*stagesv1.StageSet)
-			keys := make([]string, 0, len(set.Spec.DependsOn))
-			for _, dependency := range set.Spec.DependsOn {
-				keys = append(keys, dependencyKey(set.Namespace, dependency).String())
+			var keys []string
+			for _, key := range append(dependencies(set), adoptions(set)...) {
+				keys = append(keys, key.String())
 			}
 			return keys
 		})
