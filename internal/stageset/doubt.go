@@ -3,11 +3,9 @@ package stageset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
-	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 	"github.com/stagewright/stagewright/internal/stage/cluster"
 	"github.com/stagewright/stagewright/internal/stage/inventory"
 )
@@ -31,15 +29,18 @@ func (c *stageSets) dismiss(ctx context.Context, s *scope, work pruning) ([]inve
 		return work.recorded, err
 	}
 	dismissed := map[inventory.ID]bool{}
+	var released []string
 	for _, entry := range doubtful {
 		_, err := cluster.Look(ctx, work.cluster, []inventory.Entry{entry})
 		switch {
 		case errors.As(err, &denied):
 			dismissed[entry.ID] = true
-			c.emit(s, corev1.EventTypeNormal, stagesv1.EventReleased, "%s is no longer managed: it was not seen since it was to be applied, and %s", entry.ID, denied)
+			released = append(released, fmt.Sprintf("%s is no longer managed: it was not seen since it was to be applied, and %s",
+				entry.ID.Display(), denied))
 		case err != nil:
 			return work.recorded, err
 		}
 	}
+	c.emitReleased(s, work.stage, released)
 	return slices.DeleteFunc(slices.Clone(work.recorded), func(entry inventory.Entry) bool { return dismissed[entry.ID] }), nil
 }

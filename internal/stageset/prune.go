@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -116,6 +117,7 @@ func (c *stageSets) carryOut(
 		return left, err
 	}
 	holds := 0
+	var released []string
 	for _, decision := range decisions {
 		id := decision.Entry.ID
 		switch decision.Verdict {
@@ -123,7 +125,7 @@ func (c *stageSets) carryOut(
 			forget[id] = true
 		case inventory.Release:
 			forget[id] = true
-			c.emit(s, corev1.EventTypeNormal, stagesv1.EventReleased, "%s stays and is no longer managed: %s", id.Display(), decision.Reason)
+			released = append(released, fmt.Sprintf("%s stays and is no longer managed: %s", id.Display(), decision.Reason))
 		case inventory.Hold:
 			if holds++; len(left.held) < maxHeld {
 				left.held = append(left.held, fmt.Sprintf("%s: %s", id.Display(), decision.Reason))
@@ -132,6 +134,7 @@ func (c *stageSets) carryOut(
 			removal.Decisions = append(removal.Decisions, decision)
 		}
 	}
+	c.emitReleased(s, work.stage, released)
 	removed, err := c.applier.Remove(ctx, removal)
 	for _, id := range removed.Gone {
 		forget[id] = true
@@ -141,7 +144,7 @@ func (c *stageSets) carryOut(
 	left.entries = slices.DeleteFunc(left.entries, func(entry inventory.Entry) bool { return forget[entry.ID] })
 	if len(removed.Gone) > 0 {
 		c.options.Observer.Pruned(len(removed.Gone))
-		c.emit(s, corev1.EventTypeNormal, stagesv1.EventPruned, "Stage %s: %d objects were deleted", work.stage, len(removed.Gone))
+		c.emitOf(s, work.stage, corev1.EventTypeNormal, stagesv1.EventPruned, "Stage %s: %d objects were deleted", work.stage, len(removed.Gone))
 	}
 	switch {
 	case err != nil:
@@ -154,6 +157,19 @@ func (c *stageSets) carryOut(
 			holds, left.held[0], s.set.Namespace, s.set.Name, stagesv1.ApprovePruneAnnotation, s.run.ID))
 	}
 	return left, nil
+}
+
+// emitReleased tells of objects that stay, in one event for all of a stage.
+func (c *stageSets) emitReleased(s *scope, stage string, released []string) {
+	n := len(released)
+	if n == 0 {
+		return
+	}
+	text := strings.Join(released[:min(n, maxNamed)], "; ")
+	if n > maxNamed {
+		text = fmt.Sprintf("%d objects stay and are no longer managed: %s; and %d more", n, text, n-maxNamed)
+	}
+	c.emitOf(s, stage, corev1.EventTypeNormal, stagesv1.EventReleased, "%s", text)
 }
 
 // handOver records with the stages that render objects now which ones these are, before the stage that has applied them

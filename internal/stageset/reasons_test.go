@@ -3,6 +3,7 @@ package stageset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -17,6 +18,7 @@ import (
 	fluxmeta "github.com/fluxcd/pkg/apis/meta"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -454,4 +456,46 @@ func TestSuspend_InTheMiddleOfAWait(t *testing.T) {
 	edit(t, r, set, func(set *stagesv1.StageSet) { set.Spec.Suspend = false })
 	r.awaitApplied(t, set, "base", base)
 	r.awaitApplied(t, set, "app", app)
+}
+
+// TestEvents_EachStageHasItsOwn: several are ready in one reconciliation, and several leave objects in it.
+func TestEvents_EachStageHasItsOwn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	var stages []string
+	for _, name := range []string{"s0", "s1", "s2"} {
+		r.publish(t, name, append(numbered(name, 10), configMap(name, "1"))...)
+		stages = append(stages, name)
+	}
+	r.start(t)
+	set := stageSet("shop", stages...)
+	for i := range set.Spec.Stages {
+		set.Spec.Stages[i].Prune = ptr(false)
+	}
+	r.settle(t, set)
+	r.together(t, set, func() {
+		for _, name := range stages {
+			r.publish(t, name, configMap(name, "2"))
+		}
+	})
+	r.awaitSettled(t, set)
+	kubetest.Eventually(t, func(ctx context.Context) error {
+		var events eventsv1.EventList
+		if err := r.Client.List(ctx, &events, client.InNamespace(r.Namespace)); err != nil {
+			return err
+		}
+		var notes []string
+		for _, e := range events.Items {
+			notes = append(notes, e.Note)
+		}
+		told := strings.Join(notes, "\n")
+		for _, name := range stages {
+			for _, want := range []string{"Stage " + name + " is applied and healthy", "/" + name + "-9 stays", "10 objects stay and are no longer managed"} {
+				if !strings.Contains(told, want) {
+					return fmt.Errorf("the events are %s, want %q", told, want)
+				}
+			}
+		}
+		return nil
+	})
 }

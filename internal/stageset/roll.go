@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -121,7 +122,7 @@ func (c *stageSets) finish(ctx context.Context, s *scope, w *stage) error {
 	status.AppliedRevision, status.Blocker, status.Message, status.Held = w.revision.Revision, "", "", nil
 	s.count(w)
 	if w.changed || waited {
-		c.emit(s, corev1.EventTypeNormal, stagesv1.EventStageReady, "Stage %s is applied and healthy at %s", w.spec.Name, w.revision.Revision)
+		c.emitOf(s, w.spec.Name, corev1.EventTypeNormal, stagesv1.EventStageReady, "Stage %s is applied and healthy at %s", w.spec.Name, w.revision.Revision)
 		c.options.Observer.StageTook(s.set.Namespace, s.set.Name, w.spec.Name, c.options.Now().Sub(s.began(w)))
 	}
 	return nil
@@ -317,8 +318,15 @@ func (s *scope) timeout(w *stage) time.Duration {
 }
 
 func (c *stageSets) emit(s *scope, kind, reason, format string, args ...any) {
+	c.emitOf(s, "", kind, reason, format, args...)
+}
+
+// emitOf tells something of one of the stages. Events with the same reason and action that an object has in the same moment
+// are taken for one that has happened several times, and only the first is shown: so each stage has an action of its own.
+func (c *stageSets) emitOf(s *scope, stage, kind, reason, format string, args ...any) {
 	if c.events != nil {
-		c.events.Eventf(s.set, nil, kind, reason, "Reconcile", "%s", reconcile.Shorten(fmt.Sprintf(format, args...), maxNote))
+		action := strings.TrimSpace("Reconcile " + stage)
+		c.events.Eventf(s.set, nil, kind, reason, action, "%s", reconcile.Shorten(fmt.Sprintf(format, args...), maxNote))
 	}
 }
 
