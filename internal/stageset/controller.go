@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -135,6 +136,11 @@ func (c *stageSets) observe(s *scope) {
 	for i := range s.set.Status.Stages {
 		stage := &s.set.Status.Stages[i]
 		c.options.Observer.StageReady(s.set.Namespace, s.set.Name, stage.Name, stage.Phase == stagesv1.PhaseReady)
+	}
+	for _, old := range s.before.Status.Stages {
+		if !slices.ContainsFunc(s.set.Status.Stages, func(now stagesv1.StageStatus) bool { return now.Name == old.Name }) {
+			c.options.Observer.ForgetStage(s.set.Namespace, s.set.Name, old.Name)
+		}
 	}
 }
 

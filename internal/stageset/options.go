@@ -29,6 +29,8 @@ type Observer interface {
 	DriftCorrected(n int)
 	// Watching is told, by each Setup, what counts the StageSets that wait, and the watches that they need.
 	Watching(waits, watches func() int)
+	// ForgetStage drops what is about a stage that a StageSet has no more.
+	ForgetStage(namespace, stageset, stage string)
 	// Forget drops what is about a StageSet that is gone.
 	Forget(namespace, stageset string)
 }
@@ -102,4 +104,5 @@ func (silent) Applied(string, int)                             {}
 func (silent) Pruned(int)                                      {}
 func (silent) DriftCorrected(int)                              {}
 func (silent) Watching(_, _ func() int)                        {}
+func (silent) ForgetStage(string, string, string)              {}
 func (silent) Forget(string, string)                           {}

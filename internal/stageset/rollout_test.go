@@ -62,3 +62,27 @@ func TestBegan_IsWhenTheStageBeforeWasReady(t *testing.T) {
 		t.Errorf("the first stage: %d", got.Unix())
 	}
 }
+
+// stageSeries remembers of which stages something is shown.
+type stageSeries struct {
+	silent
+	shown map[string]bool
+}
+
+func (o *stageSeries) StageReady(_, _, stage string, _ bool) { o.shown[stage] = true }
+func (o *stageSeries) ForgetStage(_, _, stage string)        { delete(o.shown, stage) }
+
+// TestObserve_AStageThatIsGoneIsShownNoMore: its last value would stay as long as its StageSet.
+func TestObserve_AStageThatIsGoneIsShownNoMore(t *testing.T) {
+	seen := &stageSeries{shown: map[string]bool{}}
+	c := &stageSets{options: Options{Observer: seen, Now: time.Now}}
+	set := stageSet("shop", "new")
+	set.Status.Stages = []stagesv1.StageStatus{{Name: "old"}, {Name: "stays"}}
+	s := &scope{set: set, before: set.DeepCopy()}
+	c.observe(s)
+	set.Status.Stages = []stagesv1.StageStatus{{Name: "new"}, {Name: "stays"}}
+	c.observe(s)
+	if diff := cmp.Diff(map[string]bool{"new": true, "stays": true}, seen.shown); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -164,6 +164,12 @@ func (m *Metrics) Pruned(n int) { m.objects.pruned.Add(float64(n)) }
 // DriftCorrected counts objects that are as they were rendered again.
 func (m *Metrics) DriftCorrected(n int) { m.objects.drift.Add(float64(n)) }
 
+// ForgetStage removes what is known of one stage.
+func (m *Metrics) ForgetStage(namespace, stageset, stage string) {
+	m.stages.ready.DeleteLabelValues(namespace, stageset, stage)
+	m.stages.last.DeleteLabelValues(namespace, stageset, stage)
+}
+
 // Forget removes what is known of a StageSet's stages.
 func (m *Metrics) Forget(namespace, stageset string) {
 	of := prometheus.Labels{"namespace": namespace, "stageset": stageset}

@@ -85,3 +85,16 @@ func TestMetrics_StagesEndWithTheirStageSet(t *testing.T) {
 		t.Errorf("after the lease is lost:\n%s", got)
 	}
 }
+
+// TestMetrics_AStageCanGo, and the others of its StageSet stay.
+func TestMetrics_AStageCanGo(t *testing.T) {
+	m := New()
+	for _, stage := range []string{"db", "app"} {
+		m.StageReady("team", "shop", stage, true)
+		m.StageTook("team", "shop", stage, time.Second)
+	}
+	m.ForgetStage("team", "shop", "db")
+	if got := scrape(m); strings.Contains(got, `stage="db"`) || strings.Count(got, `stage="app"`) != 2 {
+		t.Errorf("after one is gone:\n%s", got)
+	}
+}
