@@ -20,6 +20,8 @@ import (
 const (
 	// chunk is how many objects of a stage are sent before others have their turn.
 	chunk = 2000
+	// maxIntents bounds the intents of a status, which is one object for the API server.
+	maxIntents = 1000
 	// effectRecreate is the intent to delete an object so that it can be applied anew.
 	effectRecreate = "Recreate"
 )
@@ -34,11 +36,9 @@ func (c *stageSets) apply(ctx context.Context, s *scope, w *stage) (reconcile.Ou
 	if err != nil {
 		return reconcile.Next(), err
 	}
+	s.run.Intents = intentsAfter(s.run.Intents, result)
 	switch {
 	case len(result.Intend) > 0: // what must not happen twice is written down, and done the next time
-		for _, entry := range result.Intend {
-			s.run.Intents = append(s.run.Intents, stagesv1.Intent{Effect: effectRecreate, Object: entry.ID.String(), UID: string(entry.UID)})
-		}
 		return reconcile.WaitUntil(s.now, stagesv1.ReasonProgressing, fmt.Sprintf("Stage %s replaces %s", w.spec.Name, naming(result.Intend))), nil
 	case len(result.Await) > 0:
 		return c.await(ctx, s, w, result.Await)
@@ -46,6 +46,31 @@ func (c *stageSets) apply(ctx context.Context, s *scope, w *stage) (reconcile.Ou
 		return reconcile.WaitUntil(s.now, stagesv1.ReasonProgressing, fmt.Sprintf("Stage %s is being applied", w.spec.Name)), nil
 	}
 	return reconcile.Next(), nil
+}
+
+// intentsAfter are the intents that stand after objects were applied: what is done leaves, and some of what is new comes. There
+// are never so many that a status cannot hold them; those left out are found again.
+func intentsAfter(before []stagesv1.Intent, result apply.Result) []stagesv1.Intent {
+	done := map[string]bool{}
+	for _, outcome := range result.Outcomes {
+		if outcome.Change != apply.Recreate && outcome.Change != apply.Blocked {
+			done[outcome.Entry.ID.String()] = true
+		}
+	}
+	var intents []stagesv1.Intent
+	for _, intent := range before {
+		if !done[intent.Object] {
+			intents = append(intents, intent)
+		}
+	}
+	for _, entry := range result.Intend {
+		id := entry.ID.String()
+		intents = slices.DeleteFunc(intents, func(old stagesv1.Intent) bool { return old.Object == id }) // with another UID
+		if len(intents) < maxIntents {
+			intents = append(intents, stagesv1.Intent{Effect: effectRecreate, Object: id, UID: string(entry.UID)})
+		}
+	}
+	return intents
 }
 
 // send records what is going to be applied, applies it, and records what became of it.
