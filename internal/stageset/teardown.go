@@ -44,7 +44,9 @@ func (c *stageSets) teardown(ctx context.Context, s *scope) (reconcile.Outcome, 
 		return c.letGo(ctx, s)
 	}
 	force := s.set.DeletionTimestamp.Add(c.options.MaxTeardownWait)
-	outcome, err := c.tearDown(ctx, s, recorded)
+	attempt, cancel := half(ctx)
+	defer cancel()
+	outcome, err := c.tearDown(attempt, s, recorded)
 	switch {
 	case err == nil && outcome == reconcile.Next():
 		return c.letGo(ctx, s)
@@ -61,6 +63,16 @@ func (c *stageSets) teardown(ctx context.Context, s *scope) (reconcile.Outcome, 
 	c.emit(s, corev1.EventTypeWarning, stagesv1.EventTeardownForced, "The objects could not be removed within %s: %s. Left are %s",
 		c.options.MaxTeardownWait, whyNot(outcome, err), orphans(recorded))
 	return c.letGo(ctx, s)
+}
+
+// half is a context for half of the time that is left: a server that answers too slowly must not take the time for letting go
+// with it.
+func half(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }
 
 // leaves says why a deleted StageSet leaves its objects in place; "" where it does not.
