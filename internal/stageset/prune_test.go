@@ -1,6 +1,7 @@
 package stageset
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"path"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -388,6 +390,58 @@ func TestStatus_StagesThatAreGoneAndLeftNothingAreForgotten(t *testing.T) {
 		names = append(names, status.Name)
 	}
 	if diff := cmp.Diff([]string{"new", "left", "kept"}, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestPrune_WhatHoldsOtherObjectsIsHeld: with a Namespace and a definition goes all that is in them.
+func TestPrune_WhatHoldsOtherObjectsIsHeld(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	// Both are unique in the control plane, as the namespace of the test is.
+	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: r.Namespace[:min(len(r.Namespace), 58)] + "-own"}}
+	group := space.Name + ".example.com"
+	definition := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "things." + group}}
+	definition.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+	r.publish(t, "base", configMap("a", "1"), "apiVersion: v1\nkind: Namespace\nmetadata: {name: "+space.Name+"}",
+		"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: "+definition.Name+"}\nspec: {group: "+group+
+			", scope: Namespaced, names: {kind: Thing, plural: things}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}")
+	t.Cleanup(func() {
+		for _, object := range []client.Object{space, definition} {
+			if err := client.IgnoreNotFound(r.Client.Delete(context.Background(), object)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	r.start(t)
+	set := stageSet("shop", "base")
+	before := r.settle(t, set)
+	inside := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "inside", Namespace: space.Name}}
+	r.Create(t, inside)
+	r.publish(t, "base", configMap("a", "1"))
+	message := r.awaitReason(t, set, stagesv1.ReasonPruneHeld)
+	want := []string{
+		"Namespace " + space.Name + ": deleting it deletes what it holds",
+		"CustomResourceDefinition " + definition.Name + ": deleting it deletes what it holds",
+	}
+	if diff := cmp.Diff(want, set.Status.Stages[0].Held); diff != "" || !strings.Contains(message, "2 deletions are held") {
+		t.Errorf("held: %s; the message is %q", diff, message)
+	}
+	r.request(t, set)
+	r.awaitReason(t, set, stagesv1.ReasonPruneHeld)
+	for _, object := range []client.Object{space, definition, inside} {
+		if err := r.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil || object.GetDeletionTimestamp() != nil {
+			t.Fatalf("%s is gone before it was approved: %v", object.GetName(), err)
+		}
+	}
+	edit(t, r, set, func(set *stagesv1.StageSet) {
+		metav1.SetMetaDataAnnotation(&set.ObjectMeta, stagesv1.ApprovePruneAnnotation, set.Status.Run.ID)
+	})
+	r.AwaitGone(t, definition)
+	r.AwaitGone(t, space)
+	r.awaitSettled(t, set)
+	r.wantGone(t, before)
+	if diff := cmp.Diff([]string{"base: a__ConfigMap"}, r.recorded(t, set)); diff != "" {
 		t.Error(diff)
 	}
 }
