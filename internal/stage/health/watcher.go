@@ -179,6 +179,7 @@ func (w *Watcher) register(next *wait) []*part {
 		for name, i := range p.interests {
 			p.watching.add(i)
 			i.known = carried(before, i, name)
+			i.target.Generation = expected(before, i, name)
 			complete = complete && i.known != nil
 		}
 		if !complete {
@@ -250,6 +251,23 @@ func carried(before *wait, i *interest, name string) *record {
 		return old.known
 	}
 	return nil
+}
+
+// expected is the generation that has to be observed: the one that was asked for before, where the next wait does not know it.
+// Only who has just applied an object knows it, and what is watched may be older for some time.
+func expected(before *wait, i *interest, name string) int64 {
+	if before == nil || i.target.Generation > 0 {
+		return i.target.Generation
+	}
+	for _, p := range before.parts {
+		if p.watching.scope != i.part.watching.scope {
+			continue
+		}
+		if old := p.interests[name]; old != nil && old.target.Entry.UID == i.target.Entry.UID {
+			return old.target.Generation
+		}
+	}
+	return 0
 }
 
 // settle says how a wait stands, and has changes told from now on, by watches where there can be any.

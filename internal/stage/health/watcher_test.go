@@ -286,6 +286,12 @@ func TestLook_OldGenerationIsInProgress(t *testing.T) {
 	if report := f.look(t, f.wait(target)); report.Status != (Status{InProgress, "what was applied is not seen yet"}) {
 		t.Fatalf("report = %+v", report)
 	}
+	// Who looks again, for some other reason, does not know any more what was applied.
+	again := target
+	again.Generation = 0
+	if report := f.look(t, f.wait(again)); report.Status != (Status{InProgress, "what was applied is not seen yet"}) {
+		t.Fatalf("report of a second look = %+v", report)
+	}
 	shop.Object["spec"] = map[string]any{"size": int64(2)}
 	if err := f.Client.Update(t.Context(), shop); err != nil {
 		t.Fatal(err)
