@@ -97,9 +97,11 @@ func (c *stageSets) choose(_ context.Context, s *scope) (reconcile.Outcome, erro
 	case settled:
 	case proceed:
 		s.run = status.Run
-		if s.run.Failed != "" && (asked(s.set) || s.run.Deadline == nil || !s.now.Before(s.run.Deadline.Time)) {
+		edited := s.run.Generation != s.set.Generation // in what is about the times alone
+		if s.run.Failed != "" && (asked(s.set) || edited || s.run.Deadline == nil || !s.now.Before(s.run.Deadline.Time)) {
 			again(s.run) // from the first stage: what is applied passes at once
 		}
+		s.run.Generation = s.set.Generation
 	case begin:
 		run, err := newRun(s)
 		if err != nil {

@@ -10,6 +10,26 @@ import (
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 )
 
+// TestPreempt_AnEditOfTheTimesTriesAgain: a run that has failed would otherwise wait for as long as the old spec says.
+func TestPreempt_AnEditOfTheTimesTriesAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.publish(t, "base", stuck("web"))
+	set := stageSet("shop", "base")
+	set.Spec.Timeout = &metav1.Duration{Duration: time.Second}
+	set.Spec.RetryInterval = &metav1.Duration{Duration: time.Hour}
+	r.Create(t, set)
+	r.start(t)
+	r.awaitReason(t, set, stagesv1.ReasonStageFailed)
+	edit(t, r, set, func(set *stagesv1.StageSet) { set.Spec.RetryInterval = &metav1.Duration{Duration: 2 * time.Second} })
+	r.Await(t, set, func() error {
+		if run := set.Status.Run; run == nil || run.Deadline == nil || run.Deadline.After(time.Now().Add(time.Minute)) {
+			return fmt.Errorf("it is tried again much later: %+v", run)
+		}
+		return nil
+	})
+}
+
 // supersede publishes until the run that waits in the stage "base" is the one that is let through.
 func (r *rig) supersede(t *testing.T, set *stagesv1.StageSet, last ...string) {
 	t.Helper()
