@@ -22,6 +22,9 @@ import (
 	"github.com/stagewright/stagewright/internal/stage/source"
 )
 
+// maxReference bounds what a source tells of its artifact: the status keeps it for each stage, twice, and is one object.
+const maxReference = 2048
+
 // wanted is what spec, sources and variables ask for now.
 type wanted struct {
 	spec      string                   // hash of what the spec asks for
@@ -67,6 +70,11 @@ func (c *stageSets) resolve(ctx context.Context, s *scope) (reconcile.Outcome, e
 		}
 		if err != nil {
 			return reconcile.Next(), c.explain(s, stagesv1.ReasonSourceNotReady, fmt.Errorf("stage %s: %w", w.spec.Name, err))
+		}
+		if len(found.URL) > maxReference || len(found.Revision) > maxReference || len(found.Digest) > maxReference {
+			return reconcile.Next(), c.explain(s, stagesv1.ReasonSourceNotReady, fmt.Errorf("stage %s: %w", w.spec.Name, &source.NotReadyError{
+				Source: w.spec.SourceRef.Name, Why: fmt.Sprintf("URL, revision or digest of its artifact has more than %d bytes", maxReference),
+			}))
 		}
 		s.wanted.revisions = append(s.wanted.revisions, stagesv1.StageRevision{
 			Stage: w.spec.Name, Revision: found.Revision, Digest: found.Digest, URL: found.URL, Inputs: w.values.hash,

@@ -236,6 +236,21 @@ func TestSource_AnotherRevisionOfEqualContentWritesNothing(t *testing.T) {
 	}
 }
 
+// TestSource_WhatItTellsIsBounded: a status that is too large could not be written, and nobody would be told why.
+func TestSource_WhatItTellsIsBounded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	at := r.archives.AddFiles(t, map[string]string{"all.yaml": configMap("base", "1")})
+	at.Revision = strings.Repeat("x", maxReference+1)
+	r.announce(t, "base", at)
+	set := stageSet("shop", "base")
+	r.Create(t, set)
+	r.start(t)
+	r.awaitMessage(t, set, stagesv1.ReasonSourceNotReady, "base: URL, revision or digest of its artifact has more than 2048 bytes")
+	r.publish(t, "base", configMap("base", "1"))
+	r.awaitSettled(t, set)
+}
+
 func TestSource_ASuspendedOneIsAsItWas(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
