@@ -3,6 +3,8 @@ package stageset
 import (
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -116,6 +118,43 @@ func TestOwner_TwoThatWantOneObjectDoNotFlipIt(t *testing.T) {
 	if owner := r.ownerOf(t, "wanted"); owner != "first" {
 		t.Errorf("it belongs to %q", owner)
 	}
+}
+
+// TestOwner_TwoThatMakeOneObjectInTheSameMoment: neither has seen it when both make it. It is the one's whose labels are on it,
+// and the other one neither keeps nor deletes it.
+func TestOwner_TwoThatMakeOneObjectInTheSameMoment(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.publish(t, "mine", configMap("wanted", "mine"))
+	r.publish(t, "yours", configMap("wanted", "yours"))
+	var both sync.WaitGroup
+	both.Add(2)
+	var sent atomic.Int32
+	r.wire.setStop(func(what string) error {
+		if strings.HasPrefix(what, "PATCH ") && strings.HasSuffix(what, "/configmaps/wanted") && sent.Add(1) <= 2 {
+			both.Done()
+			both.Wait()
+		}
+		return nil
+	})
+	r.start(t)
+	one, other := stageSet("one", "mine"), stageSet("other", "yours")
+	r.Create(t, one, other)
+	r.awaitSettled(t, one)
+	r.awaitSettled(t, other)
+	before := r.census(t)
+	winner, loser := one, other
+	if r.ownerOf(t, "wanted") == other.Name {
+		winner, loser = other, one
+	}
+	r.request(t, loser)
+	r.awaitReason(t, loser, stagesv1.ReasonConflictHeld)
+	r.request(t, winner)
+	r.awaitReason(t, winner, stagesv1.ReasonSucceeded)
+	r.remove(t, loser)
+	r.wantGone(t, before)
+	r.remove(t, winner)
+	r.wantGone(t, before, "wanted")
 }
 
 func TestOwner_NamesThatLookAlikeDoNotCollide(t *testing.T) {
