@@ -34,7 +34,11 @@ func (c *stageSets) build(ctx context.Context, s *scope) (reconcile.Outcome, err
 		if err := c.buildStage(ctx, s, w); err != nil {
 			status := s.statusOf(w.spec.Name)
 			status.Message = reconcile.Shorten(err.Error(), maxStageMessage)
-			return reconcile.Next(), fmt.Errorf("stage %s: %w", w.spec.Name, err)
+			err = fmt.Errorf("stage %s: %w", w.spec.Name, err)
+			if s.drifted != "" {
+				err = fmt.Errorf("%s is not as it was applied, which cannot be corrected: %w", s.drifted, err)
+			}
+			return reconcile.Next(), err
 		}
 		for _, id := range w.ids {
 			if other, ok := s.rendered[id]; ok && other != w.spec.Name {

@@ -39,7 +39,8 @@ func (c *stageSets) watchDrift(ctx context.Context, s *scope) (reconcile.Outcome
 	if err != nil {
 		return reconcile.Next(), c.explain(s, stagesv1.ReasonApplyFailed, err)
 	}
-	if looked.drifted {
+	if looked.drifted != "" {
+		s.drifted = looked.drifted
 		return reconcile.Next(), nil
 	}
 	if looked.unhealthy {
@@ -50,8 +51,8 @@ func (c *stageSets) watchDrift(ctx context.Context, s *scope) (reconcile.Outcome
 
 // surroundings are what is there, at a glance.
 type surroundings struct {
-	drifted   bool // something is not as it was applied
-	unhealthy bool // something may not be healthy: it is to be looked at and watched
+	drifted   string // an object that is not as it was applied, for messages
+	unhealthy bool   // something may not be healthy: it is to be looked at and watched
 }
 
 // lookAround reads each kind in each namespace once, for all stages together.
@@ -67,11 +68,16 @@ func (c *stageSets) lookAround(ctx context.Context, s *scope) (surroundings, err
 			w.live = live
 			for _, entry := range w.recorded.Entries {
 				found, ok := live[entry.ID]
+				drifted := !ok || !apply.Untouched(entry, found, s.owner())
 				if entry.Kept() { // it is not as it was rendered, on purpose
-					around.drifted = around.drifted || !ok || found.UID != entry.UID
+					drifted = !ok || found.UID != entry.UID
+				}
+				if drifted && around.drifted == "" {
+					around.drifted = entry.ID.Display()
+				}
+				if entry.Kept() {
 					continue
 				}
-				around.drifted = around.drifted || !ok || !apply.Untouched(entry, found, s.owner())
 				if unhealthy, seen := health[entry.ID]; seen && unhealthy && !w.waitsForNothing() {
 					around.unhealthy = true
 				}

@@ -37,6 +37,7 @@ type scope struct {
 	stages    []*stage                // in the order of the spec; set by resolve
 	removed   []inventory.Stage       // recorded stages that the spec has no more; set by record
 	rendered  map[inventory.ID]string // by which stage an object is rendered; set by build
+	drifted   string                  // an object that is not as it was applied, while nothing is rolled out; set by watch
 	corrected []string                // objects that somebody had changed
 }
 

@@ -13,6 +13,8 @@ import (
 
 	fluxmeta "github.com/fluxcd/pkg/apis/meta"
 
+	"github.com/stagewright/stagewright/internal/artifact"
+	"github.com/stagewright/stagewright/internal/artifact/load"
 	"github.com/stagewright/stagewright/internal/kube/kubetest"
 
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
@@ -119,4 +121,31 @@ func TestDrift_IsCorrected(t *testing.T) {
 		r.awaitReason(t, set, stagesv1.ReasonSucceeded)
 	}
 	r.awaitEvent(t, set, corev1.EventTypeNormal, stagesv1.EventDriftCorrected)
+}
+
+// TestDrift_WithoutTheArtifactIsTold: producers drop old artifacts, and what was made from them is watched over all the same.
+func TestDrift_WithoutTheArtifactIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	base := r.publish(t, "base", configMap("settings", "1"))
+	stop := r.start(t)
+	set := stageSet("shop", "base")
+	set.Spec.RetryInterval = &metav1.Duration{Duration: time.Second}
+	r.settle(t, set)
+	stop()
+	r.archives.Drop(base.Status.Artifact)
+	r.options.Artifacts = load.New(load.Options{Fetcher: artifact.NewFetcher(kubetest.FastFetches())}, load.AsIs) // it has not unpacked it yet
+	r.start(t)
+	r.request(t, set)
+	r.awaitReason(t, set, stagesv1.ReasonSucceeded) // nothing needs it
+	c := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings", Namespace: r.Namespace}}
+	edit(t, r, c, func(c *corev1.ConfigMap) { c.Data["value"] = "2" })
+	r.request(t, set)
+	message := r.awaitReason(t, set, stagesv1.ReasonArtifactFetchFailed)
+	if want := "ConfigMap " + r.Namespace + "/settings is not as it was applied, which cannot be corrected"; !strings.Contains(message, want) {
+		t.Errorf("the message is %q, want %q in it", message, want)
+	}
+	edit(t, r, c, func(c *corev1.ConfigMap) { c.Data["value"] = "1" })
+	base = r.publish(t, "base", configMap("settings", "3"))
+	r.awaitApplied(t, set, "base", base)
 }
