@@ -139,8 +139,11 @@ func TestPrune_WhatHoldsOtherObjectsIsHeld(t *testing.T) {
 	kubetest.Eventually(t, func(ctx context.Context) error { // a Namespace takes its time, which is not the controller's
 		for _, object := range []client.Object{space, definition} {
 			err := r.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
-			if client.IgnoreNotFound(err) != nil || err == nil && object.GetDeletionTimestamp() == nil {
-				return fmt.Errorf("%s is not deleted: %v", object.GetName(), err)
+			if client.IgnoreNotFound(err) != nil {
+				return err
+			}
+			if err == nil && object.GetDeletionTimestamp() == nil {
+				return fmt.Errorf("%s is not deleted", object.GetName())
 			}
 		}
 		return nil

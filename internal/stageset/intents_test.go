@@ -23,8 +23,10 @@ func TestIntents_AreAsManyAsAStatusHolds(t *testing.T) {
 	before := []stagesv1.Intent{intent("done", "1"), intent("leaving", "1"), intent("not-reached", "1"), intent("replaced", "1")}
 	got := intentsAfter(before, apply.Result{
 		Outcomes: []apply.Outcome{
-			{Entry: entry("done", "2"), Change: apply.Created}, {Entry: entry("leaving", "1"), Change: apply.Blocked},
-			{Entry: entry("replaced", "1"), Change: apply.Recreate}, {Entry: entry("new", "1"), Change: apply.Recreate},
+			{Entry: entry("done", "2"), Change: apply.Created},
+			{Entry: entry("leaving", "1"), Change: apply.Blocked},
+			{Entry: entry("replaced", "1"), Change: apply.Recreate},
+			{Entry: entry("new", "1"), Change: apply.Recreate},
 		},
 		Intend: []inventory.Entry{entry("replaced", "2"), entry("new", "1")},
 	})

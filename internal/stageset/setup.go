@@ -125,8 +125,9 @@ func addIndexes(indexer client.FieldIndexer) error {
 	if err == nil {
 		err = indexer.IndexField(ctx, &stagesv1.StageSet{}, byDependency, func(object client.Object) []string {
 			set, _ := object.(*stagesv1.StageSet)
-			var keys []string
-			for _, key := range append(dependencies(set), adoptions(set)...) {
+			others := append(dependencies(set), adoptions(set)...)
+			keys := make([]string, 0, len(others))
+			for _, key := range others {
 				keys = append(keys, key.String())
 			}
 			return keys
