@@ -33,6 +33,10 @@ func TestBuild_IsBounded(t *testing.T) {
 	for c := 'b'; c < 'z'; c++ {
 		merges += fmt.Sprintf("%c: &%c {<<: [*%c, *%c, *%c], x: 1}\n", c, c, c-1, c-1, c-1)
 	}
+	nothings := "a: &a {}\n"
+	for c := 'b'; c < 'z'; c++ {
+		nothings += fmt.Sprintf("%c: &%c {<<: [*%c, *%c, *%c]}\n", c, c, c-1, c-1, c-1)
+	}
 	diamond := artifact.Files{"kustomization.yaml": []byte("resources: [l0]")}
 	for level := range 20 {
 		next := fmt.Sprintf("resources: [../l%d, ../m%d]", level+1, level+1)
@@ -59,6 +63,7 @@ func TestBuild_IsBounded(t *testing.T) {
 		"tiny values":           {Input{Files: artifact.Files{"a.json": []byte(`[` + strings.Repeat("[],", 100_000) + `null]`)}}, "more than 100000 bytes"},
 		"aliases":               {Input{Files: artifact.Files{"a.yaml": []byte(laughs)}}, "aliases make too much"},
 		"merges":                {Input{Files: artifact.Files{"a.yaml": []byte(merges)}}, "aliases make too much"},
+		"merges of nothing":     {Input{Files: artifact.Files{"a.yaml": []byte(nothings)}}, "aliases make too much"},
 		"aliases in a kustomization": {
 			Input{Files: artifact.Files{"kustomization.yaml": []byte(laughs)}}, "aliases make too much",
 		},

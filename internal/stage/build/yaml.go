@@ -80,12 +80,8 @@ func (e *lineError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e
 func (e *lineError) Unwrap() error { return e.err }
 
 func (r *yamlReader) value(node *yaml.Node, depth int) (any, error) {
-	if depth > maxDepth {
-		return nil, at(node, errTooDeep())
-	}
-	r.bytes += bytesPerNode
-	if r.bytes > r.limit {
-		return nil, at(node, errors.New("aliases make too much of the document"))
+	if err := r.enter(node, depth); err != nil {
+		return nil, err
 	}
 	switch node.Kind {
 	case yaml.AliasNode:
@@ -110,6 +106,18 @@ func (r *yamlReader) value(node *yaml.Node, depth int) (any, error) {
 		}
 		return value, nil
 	}
+}
+
+// enter counts a node that is looked at, also one that makes nothing, as an empty mapping that is merged does.
+func (r *yamlReader) enter(node *yaml.Node, depth int) error {
+	if depth > maxDepth {
+		return at(node, errTooDeep())
+	}
+	r.bytes += bytesPerNode
+	if r.bytes > r.limit {
+		return at(node, errors.New("aliases make too much of the document"))
+	}
+	return nil
 }
 
 func (r *yamlReader) alias(node *yaml.Node, read func(*yaml.Node) (any, error)) (any, error) {
@@ -155,8 +163,8 @@ const mergeTag = "!!merge"
 
 // merge adds the entries of a mapping, or of each of a list of mappings, that are not there yet.
 func (r *yamlReader) merge(source *yaml.Node, object map[string]any, depth int) error {
-	if depth > maxDepth {
-		return at(source, errTooDeep())
+	if err := r.enter(source, depth); err != nil {
+		return err
 	}
 	switch source.Kind {
 	case yaml.AliasNode:
