@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,6 +25,10 @@ const (
 	maxIntents = 1000
 	// effectRecreate is the intent to delete an object so that it can be applied anew.
 	effectRecreate = "Recreate"
+	// againShare is which part of the time that was spent on applying is waited before the next attempt, and againMost how much
+	// at most.
+	againShare = 4
+	againMost  = 30 * time.Second
 )
 
 // apply applies the objects of a stage that are not as they were applied.
@@ -192,9 +197,27 @@ func (c *stageSets) await(ctx context.Context, s *scope, w *stage, entries []inv
 		return reconcile.Next(), err
 	}
 	if report.Ready {
-		return reconcile.WaitUntil(s.now, stagesv1.ReasonProgressing, fmt.Sprintf("Stage %s is being applied", w.spec.Name)), nil
+		return c.applyAgain(s, w, entries)
 	}
 	return c.unhealthy(s, w, report)
+}
+
+// applyAgain has a stage applied again at once, as what it waited for is as it should be. The longer this has not helped, the
+// longer the next attempt takes to come, and it ends when the time of the stage does.
+func (c *stageSets) applyAgain(s *scope, w *stage, entries []inventory.Entry) (reconcile.Outcome, error) {
+	message := fmt.Sprintf("Stage %s is being applied", w.spec.Name)
+	if !s.now.Before(s.run.Deadline.Time) {
+		return reconcile.Next(), reconcile.Waiting(s.retry(c.options.DefaultInterval), stagesv1.ReasonStageFailed, fmt.Errorf(
+			"not applied within %s: it waits for %s, which is as it should be", s.timeout(w), naming(entries)))
+	}
+	until := s.now
+	if s.run.Since != nil {
+		until = until.Add(min(s.now.Sub(s.run.Since.Time)/againShare, againMost))
+	}
+	if until.After(s.run.Deadline.Time) {
+		until = s.run.Deadline.Time
+	}
+	return reconcile.WaitUntil(until, stagesv1.ReasonProgressing, message), nil
 }
 
 // naming names the first of some objects, and the others as a number.

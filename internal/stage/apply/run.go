@@ -48,7 +48,7 @@ type run struct {
 	job         Job
 	applier     *Applier
 	labels      map[string]string
-	definitions map[schema.GroupKind]inventory.Entry // CRDs of the job by the kinds that they define
+	definitions map[schema.GroupKind]definition // CRDs of the job by the kinds that they define
 	sent        int
 
 	mu       sync.Mutex // for what follows
@@ -296,8 +296,12 @@ func (r *run) classify(err error, it *item) error {
 		}
 		return fmt.Errorf("applying %s: namespace %s does not exist", id.Display(), id.Namespace)
 	case cluster.Unknown(err):
-		if crd, ok := r.definitions[schema.GroupKind{Group: id.Group, Kind: id.Kind}]; ok {
-			return &blockedError{why: "its kind is being established", until: crd}
+		crd, ok := r.definitions[schema.GroupKind{Group: id.Group, Kind: id.Kind}]
+		switch {
+		case ok && crd.serves[it.entry.Version]:
+			return &blockedError{why: "its kind is being established", until: crd.entry}
+		case ok: // however long is waited for it
+			return fmt.Errorf("applying %s: %s serves no version %s of its kind", id.Display(), crd.entry.ID.Display(), it.entry.Version)
 		}
 		return fmt.Errorf("applying %s: the cluster has no kind %s in %s", id.Display(), id.Kind,
 			schema.GroupVersion{Group: id.Group, Version: it.entry.Version})
@@ -328,12 +332,18 @@ func (r *run) redefined(id inventory.ID) bool {
 	crd, ok := r.definitions[schema.GroupKind{Group: id.Group, Kind: id.Kind}]
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return ok && r.changed[crd.ID]
+	return ok && r.changed[crd.entry.ID]
+}
+
+// definition is a CRD among the objects.
+type definition struct {
+	entry  inventory.Entry
+	serves map[string]bool // by version
 }
 
 // definitionsOf finds the CRDs among items.
-func definitionsOf(items []*item) map[schema.GroupKind]inventory.Entry {
-	found := map[schema.GroupKind]inventory.Entry{}
+func definitionsOf(items []*item) map[schema.GroupKind]definition {
+	found := map[schema.GroupKind]definition{}
 	for _, it := range items {
 		if it.entry.ID.Kind != "CustomResourceDefinition" || it.entry.ID.Wave() != inventory.Definitions {
 			continue
@@ -342,7 +352,14 @@ func definitionsOf(items []*item) map[schema.GroupKind]inventory.Entry {
 		names, _ := spec["names"].(map[string]any)
 		group, _ := spec["group"].(string)
 		kind, _ := names["kind"].(string)
-		found[schema.GroupKind{Group: group, Kind: kind}] = it.entry
+		d := definition{entry: it.entry, serves: map[string]bool{}}
+		versions, _ := spec["versions"].([]any)
+		for _, listed := range versions {
+			version, _ := listed.(map[string]any)
+			name, _ := version["name"].(string)
+			d.serves[name], _ = version["served"].(bool)
+		}
+		found[schema.GroupKind{Group: group, Kind: kind}] = d
 	}
 	return found
 }

@@ -239,3 +239,16 @@ func TestApply_AggregatesWhatFails(t *testing.T) {
 		t.Errorf("error %q, changes %v: what was done before is told, and what failed is counted", err, changes(result))
 	}
 }
+
+// TestApply_VersionThatIsNotDefined: nothing that is waited for would bring it.
+func TestApply_VersionThatIsNotDefined(t *testing.T) {
+	s := newSite(t)
+	crd, group := definition(t, s, "a: {type: string}")
+	object := thing(t, s, group, "a")
+	object.SetAPIVersion(group + "/v2")
+	result, err := s.try(t, crd, object)
+	want := fmt.Sprintf("%s serves no version v2", crd.GetName())
+	if err == nil || !strings.Contains(err.Error(), want) || len(result.Await) > 0 {
+		t.Errorf("error %v and awaited %v, want %q and nothing", err, result.Await, want)
+	}
+}
