@@ -7,10 +7,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/fluxcd/pkg/ssa"
+	pathsegment "k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // settle checks the objects, gives them namespaces, and orders them.
@@ -112,9 +115,8 @@ func check(content map[string]any) error {
 		return err
 	}
 	title := titleOf(content)
-	version, _ := content["apiVersion"].(string)
-	if _, err := schema.ParseGroupVersion(version); err != nil {
-		return fmt.Errorf("%s: %q is not an apiVersion", title, version)
+	if err := checkNames(content); err != nil {
+		return err
 	}
 	if isEncrypted(content) {
 		return fmt.Errorf("%s: %w", title, ErrEncrypted)
@@ -132,6 +134,31 @@ func check(content map[string]any) error {
 	}
 	return nil
 }
+
+// checkNames refuses names that no object can have: they become parts of the paths of requests and of the ids of inventories.
+func checkNames(content map[string]any) error {
+	version, _ := content["apiVersion"].(string)
+	kind, _ := content["kind"].(string)
+	metadata, _ := content["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	namespace, _ := metadata["namespace"].(string)
+	api, err := schema.ParseGroupVersion(version)
+	switch {
+	case err != nil, api.Group != "" && len(validation.IsDNS1123Subdomain(api.Group)) > 0,
+		len(validation.IsDNS1123Label(api.Version)) > 0:
+		return fmt.Errorf("%s: %q is not an apiVersion", titleOf(content), version)
+	case len(validation.IsDNS1123Label(strings.ToLower(kind))) > 0:
+		return fmt.Errorf("%q is not a kind", kind)
+	case len(pathsegment.IsPathSegmentName(name)) > 0, len(name) > maxName, strings.ContainsFunc(name, unicode.IsControl):
+		return fmt.Errorf("a %s has the metadata.name %q, and no object can be called so", kind, name)
+	case namespace != "" && len(validation.IsDNS1123Label(namespace)) > 0:
+		return fmt.Errorf("%s: %q is not a namespace", titleOf(content), namespace)
+	}
+	return nil
+}
+
+// maxName bounds a name in bytes. Most kinds allow 253, roles any number.
+const maxName = 1000
 
 // named says whether an object has what names it.
 func named(content map[string]any) error {
