@@ -22,9 +22,9 @@ type confiner struct {
 	source   artifact.Files
 	target   *fileSystem
 	counter  *counter
-	costs    map[string]cost // of directories that are done
-	open     map[string]bool // directories that are being read
-	read     map[string]int  // files that were inspected, with how many objects they have
+	costs    map[string]cost  // of directories that are done
+	open     map[string]bool  // directories that are being read
+	read     map[string][]any // documents of files that were inspected
 	patches  []kustypes.Patch
 	rootFile string
 }
@@ -33,7 +33,7 @@ type confiner struct {
 func newConfiner(source artifact.Files, c *counter) *confiner {
 	return &confiner{
 		source: source, target: newFileSystem(), counter: c,
-		costs: map[string]cost{}, open: map[string]bool{}, read: map[string]int{},
+		costs: map[string]cost{}, open: map[string]bool{}, read: map[string][]any{},
 	}
 }
 
@@ -42,10 +42,11 @@ func (c *confiner) directory(directory string) (cost, error) {
 	if known, ok := c.costs[directory]; ok {
 		return known, nil
 	}
-	file, k, err := c.load(directory)
+	found, err := c.load(directory)
 	if err != nil {
 		return cost{}, err
 	}
+	file, k := found.file, found.content
 	if c.open[directory] {
 		return cost{}, wrong(file, "the kustomization includes itself")
 	}
@@ -55,9 +56,17 @@ func (c *confiner) directory(directory string) (cost, error) {
 	c.open[directory] = true
 	defer delete(c.open, directory)
 	v := &visit{confiner: c, directory: directory, file: file, spent: cost{directories: 1}}
+	v.does.settings = v.spent.count(found.settings)
+	v.does.bytes = int64(len(c.source[file]))
 	err = v.all(k)
+	if len(c.open) == 1 && err == nil {
+		err = v.patchTexts(c.patches)
+	}
 	if err == nil {
-		err = v.spent.close()
+		err = v.spent.close(v.does)
+	}
+	if made := v.spent.written(v.does); err == nil && made > c.counter.bytes {
+		err = c.counter.tooLarge()
 	}
 	if err != nil {
 		return cost{}, inFile(file, err)
@@ -77,55 +86,60 @@ func (c *confiner) directory(directory string) (cost, error) {
 	return v.spent, nil
 }
 
+// kustomization is one as it was read.
+type kustomization struct {
+	file     string
+	content  *kustypes.Kustomization
+	settings map[string]any // what of it concerns each object
+}
+
 // load reads the one kustomization of a directory.
-func (c *confiner) load(directory string) (string, *kustypes.Kustomization, error) {
-	file := ""
+func (c *confiner) load(directory string) (kustomization, error) {
+	found := kustomization{content: &kustypes.Kustomization{}}
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		candidate := path.Join(directory, name)
 		if _, ok := c.source[candidate]; !ok {
 			continue
 		}
-		if file != "" {
-			return "", nil, wrong(candidate, "the directory has another kustomization, %s", path.Base(file))
+		if found.file != "" {
+			return found, wrong(candidate, "the directory has another kustomization, %s", path.Base(found.file))
 		}
-		file = candidate
+		found.file = candidate
 	}
-	if file == "" {
-		return "", nil, wrong("", "the directory %q has no kustomization", directory)
+	if found.file == "" {
+		return found, wrong("", "the directory %q has no kustomization", directory)
 	}
-	content := c.source[file]
-	if _, err := c.inspect(content); err != nil {
-		return "", nil, &Error{File: file, Err: err}
+	content := c.source[found.file]
+	documents, err := c.inspect(content)
+	if err != nil {
+		return found, &Error{File: found.file, Err: err}
 	}
-	var k kustypes.Kustomization
-	if err := k.Unmarshal(content); err != nil {
-		return "", nil, &Error{File: file, Err: err}
+	if err := found.content.Unmarshal(content); err != nil {
+		return found, &Error{File: found.file, Err: err}
 	}
-	k.FixKustomization()
-	return file, &k, nil
+	found.content.FixKustomization()
+	if len(documents) > 0 {
+		found.settings, _ = documents[0].(map[string]any)
+	}
+	for _, counted := range []string{ // by themselves, or which no object passes
+		"resources", "bases", "components", "crds", "openapi", "patches", "patchesStrategicMerge", "patchesJson6902",
+		"configMapGenerator", "secretGenerator", "generators", "transformers", "validators",
+	} {
+		delete(found.settings, counted)
+	}
+	return found, nil
 }
 
-// inspect refuses YAML that no reader should get: too deep, too much by aliases, encrypted. It says how many objects there
-// are.
-func (c *confiner) inspect(content []byte) (objects int, err error) {
+// inspect refuses YAML that no reader should get: too deep, too much by aliases, encrypted. It returns the documents.
+func (c *confiner) inspect(content []byte) (documents []any, err error) {
 	err = eachYAML(content, c.counter, func(value any, line int) error {
 		if isEncrypted(value) {
 			return &lineError{line, ErrEncrypted}
 		}
-		objects += max(1, countItems(value))
+		documents = append(documents, value)
 		return nil
 	})
-	return objects, err
-}
-
-func countItems(value any) int {
-	m, _ := value.(map[string]any)
-	items, _ := m["items"].([]any)
-	count := len(items)
-	for _, item := range items {
-		count += countItems(item)
-	}
-	return count
+	return documents, err
 }
 
 // visit is the work on one kustomization.
@@ -134,6 +148,7 @@ type visit struct {
 	directory string
 	file      string
 	spent     cost
+	does      change
 }
 
 // all rewrites every location that a kustomization has.
@@ -160,7 +175,10 @@ func (v *visit) resources(k *kustypes.Kustomization) error {
 		}
 		if _, isFile := v.source[resolved]; isFile {
 			k.Resources[i], err = v.copyYAML("resources", location)
-			v.spent.objects += v.read[resolved]
+			for _, document := range v.read[resolved] {
+				v.spent.document(document)
+			}
+			v.spent.references += int64(bytes.Count(v.source[resolved], []byte("$(")))
 		} else {
 			k.Resources[i], err = v.include("resources", location)
 		}
@@ -176,105 +194,6 @@ func (v *visit) components(k *kustypes.Kustomization) (err error) {
 		if k.Components[i], err = v.include("components", location); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// settings are files that tell kustomize about kinds.
-func (v *visit) settings(k *kustypes.Kustomization) (err error) {
-	for i, location := range k.Crds {
-		if k.Crds[i], err = v.copyYAML("crds", location); err != nil {
-			return err
-		}
-	}
-	for i, location := range k.Configurations {
-		if k.Configurations[i], err = v.copyYAML("configurations", location); err != nil {
-			return err
-		}
-	}
-	if location, ok := k.OpenAPI["path"]; ok {
-		if k.OpenAPI["path"], err = v.copyYAML("openapi", location); err != nil {
-			return err
-		}
-	}
-	for i, r := range k.Replacements {
-		if r.Path == "" {
-			continue
-		}
-		if k.Replacements[i].Path, err = v.copyYAML("replacements", r.Path); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (v *visit) patchFiles(k *kustypes.Kustomization) (err error) {
-	for _, list := range [][]kustypes.Patch{k.Patches, k.PatchesJson6902} { //nolint:staticcheck // people have it in their files
-		for i, p := range list {
-			if p.Path != "" {
-				list[i].Path, err = v.copyYAML("patches", p.Path)
-			} else {
-				_, err = v.inspect([]byte(p.Patch))
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	for i, p := range k.PatchesStrategicMerge { //nolint:staticcheck // people have it in their files
-		text := string(p)
-		if strings.ContainsAny(text, "\n{") && !looksRemote(text) { // the patch itself
-			if _, err := v.inspect([]byte(text)); err != nil {
-				return err
-			}
-			continue
-		}
-		located, err := v.copyYAML("patchesStrategicMerge", text)
-		if err != nil {
-			return err
-		}
-		//nolint:staticcheck // people have it in their files
-		k.PatchesStrategicMerge[i] = kustypes.PatchStrategicMerge(located)
-	}
-	return nil
-}
-
-func (v *visit) generators(k *kustypes.Kustomization) error {
-	v.spent.objects += len(k.ConfigMapGenerator) + len(k.SecretGenerator) + len(k.Generators)
-	for i := range k.ConfigMapGenerator {
-		if err := v.sources("configMapGenerator", &k.ConfigMapGenerator[i].KvPairSources); err != nil {
-			return err
-		}
-	}
-	for i := range k.SecretGenerator {
-		if err := v.sources("secretGenerator", &k.SecretGenerator[i].KvPairSources); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (v *visit) sources(field string, s *kustypes.KvPairSources) (err error) {
-	for i, location := range s.EnvSources {
-		if s.EnvSources[i], err = v.copyData(field, location); err != nil {
-			return err
-		}
-	}
-	if s.EnvSource != "" {
-		if s.EnvSource, err = v.copyData(field, s.EnvSource); err != nil {
-			return err
-		}
-	}
-	for i, source := range s.FileSources {
-		key, location, hasKey := strings.Cut(source, "=")
-		if !hasKey {
-			key, location = path.Base(source), source
-		}
-		located, err := v.copyData(field, location)
-		if err != nil {
-			return err
-		}
-		s.FileSources[i] = key + "=" + located
 	}
 	return nil
 }
@@ -318,7 +237,7 @@ func (v *visit) include(field, location string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return local(location), v.spent.add(inner)
+	return local(location), v.spent.include(inner)
 }
 
 func hasDirectory(files artifact.Files, directory string) bool {
@@ -370,7 +289,7 @@ func (v *visit) copy(field, location string) (string, error) {
 		return "", fmt.Errorf("%s: %q is a kustomization; name its directory instead", field, resolved)
 	}
 	v.target.put(path.Join(artifactRoot, resolved), content)
-	return resolved, v.spent.add(cost{bytes: int64(len(content))})
+	return resolved, v.spent.include(cost{bytes: int64(len(content))})
 }
 
 // local writes a location so that it is taken for nothing but a path.

@@ -24,12 +24,16 @@ const (
 	manifestsFile = "manifests.yaml"
 )
 
+// manyEfforts bounds a build that is done in parts, between which others have their turn.
+const manyEfforts = 10
+
 // kustomizeJob is one build that has been prepared: everything it can reach is in its file system, in a form that reaches
 // nothing else.
 type kustomizeJob struct {
 	files  *fileSystem
 	root   string // absolute
 	origin string // for messages
+	effort int64
 }
 
 // newKustomizeJobs prepares the builds that make the objects of a directory: none when there is nothing to build, several
@@ -56,10 +60,14 @@ func newKustomizeJobs(
 	}
 	if len(l.bases) == 0 {
 		var jobs []*kustomizeJob
+		effort := int64(0)
 		for _, p := range divide(objects, patches, portion) {
 			job, err := ofManifests(in.Files, p, nil, c)
 			if err != nil {
 				return nil, err
+			}
+			if effort += job.effort; effort > manyEfforts*maxEffort {
+				return nil, &Error{Err: fmt.Errorf("%d objects are too many to be patched by kustomize; divide the stage", len(objects))}
 			}
 			jobs = append(jobs, job)
 		}
@@ -95,21 +103,37 @@ func ofManifests(source artifact.Files, s share, bases []string, c *counter) (*k
 		check.target.put(path.Join(generatedRoot, manifestsFile), text)
 		generated.Resources = append(generated.Resources, "./"+manifestsFile)
 	}
-	total := cost{objects: len(s.objects)}
+	var total cost
+	for _, o := range s.objects {
+		total.document(o.content)
+	}
 	for _, base := range bases {
 		inner, err := check.directory(base)
 		if err == nil {
-			err = total.add(inner)
+			err = total.include(inner)
 		}
 		if err != nil {
 			return nil, inFile(base, err)
 		}
 		generated.Resources = append(generated.Resources, path.Join("..", artifactRoot, base))
 	}
-	if err := total.close(); err != nil {
+	var does change
+	for _, p := range s.patches {
+		var documents []any
+		again := &counter{limits: limits{bytes: int64(len(p.Patch)) * written}} // it was read before
+		err := eachYAML([]byte(p.Patch), again, func(value any, _ int) error {
+			documents = append(documents, value)
+			return nil
+		})
+		if err != nil {
+			return nil, &Error{Err: err}
+		}
+		does.patches = append(does.patches, patchingOf(&total, p.Target, documents, []byte(p.Patch))...)
+	}
+	if err := total.close(does); err != nil {
 		return nil, &Error{Err: err}
 	}
-	return &kustomizeJob{files: check.target, root: generatedRoot}, writeKustomization(check.target, generatedRoot, &generated)
+	return &kustomizeJob{files: check.target, root: generatedRoot, effort: total.effort}, writeKustomization(check.target, generatedRoot, &generated)
 }
 
 // stream writes objects as documents that kustomize reads, JSON being YAML.

@@ -45,7 +45,7 @@ func (v *visit) plugin(field, entry string) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("%s: the artifact has no file %q", field, resolved)
 	}
-	if err := v.spent.add(cost{bytes: int64(len(content))}); err != nil {
+	if err := v.spent.include(cost{bytes: int64(len(content))}); err != nil {
 		return "", err
 	}
 	text, err := v.configuration(content)
@@ -78,12 +78,32 @@ func (v *visit) configuration(content []byte) (string, error) {
 		}
 		text, err := json.Marshal(document)
 		documents = append(documents, string(text))
+		v.runs(document, text)
 		return err
 	})
 	if err == nil && len(documents) == 0 {
 		err = errors.New("there is no configuration of a plugin")
 	}
 	return strings.Join(documents, "\n---\n") + "\n", err
+}
+
+// runs counts what a plugin does: as much as a patch of all objects, or it makes one.
+func (v *visit) runs(document map[string]any, text []byte) {
+	if kind, ok := document["kind"].(string); ok && strings.HasSuffix(kind, "Generator") {
+		metadata, _ := document["metadata"].(map[string]any)
+		name, _ := metadata["name"].(string)
+		v.spent.object(strings.TrimSuffix(kind, "Generator"), name, v.spent.count(document))
+		return
+	}
+	p := patching{target: &kustypes.Selector{}, values: v.spent.count(document), bytes: int64(len(text))}
+	p.values = max(p.values, p.bytes/bytesPerNode) // there may be a patch in a text
+	v.does.patches = append(v.does.patches, p)
+	var replacing struct{ Replacements []kustypes.Replacement }
+	if err := json.Unmarshal(text, &replacing); err == nil {
+		for i := range replacing.Replacements {
+			v.writes(&replacing.Replacements[i])
+		}
+	}
 }
 
 func checkPlugin(document map[string]any) error {

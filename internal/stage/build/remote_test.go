@@ -150,10 +150,11 @@ func FuzzConfine(f *testing.F) {
 			return
 		}
 		check := newConfiner(artifact.Files{"kustomization.yaml": job.files.files["/artifact/kustomization.yaml"]}, c)
-		_, k, err := check.load(".")
+		found, err := check.load(".")
 		if err != nil {
 			t.Fatalf("what was written cannot be read: %v", err)
 		}
+		k := found.content
 		var locations []string
 		locations = append(append(append(locations, k.Resources...), k.Components...), k.Crds...)
 		locations = append(locations, k.Configurations...)
