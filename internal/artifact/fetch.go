@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -240,10 +241,15 @@ func checkStatus(response *http.Response) error {
 	case code == http.StatusNotFound, code == http.StatusGone:
 		return permanent(ErrNotFound)
 	case code >= http.StatusInternalServerError, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout:
-		return fmt.Errorf("the server answered %s", response.Status)
+		return answered(code)
 	default:
-		return permanent(fmt.Errorf("the server answered %s", response.Status))
+		return permanent(answered(code))
 	}
+}
+
+// answered tells a status without the server's own words, which may be of any length.
+func answered(code int) error {
+	return fmt.Errorf("the server answered %s", strings.TrimSpace(fmt.Sprintf("%d %s", code, http.StatusText(code))))
 }
 
 func (f *Fetcher) read(response *http.Response) ([]byte, error) {

@@ -1,11 +1,13 @@
 package artifact_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -280,5 +282,32 @@ func TestFetch_ShowsNoSignature(t *testing.T) {
 		if _, err := artifact.NewFetcher(options).Fetch(t.Context(), address, sum); err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestFetch_ServerWithManyWords: what a server says of itself goes into conditions and logs.
+func TestFetch_ServerWithManyWords(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = http.ReadRequest(bufio.NewReader(connection))
+			_, _ = fmt.Fprintf(connection, "HTTP/1.1 403 %s\x1b[31m\r\nContent-Length: 0\r\n\r\n", strings.Repeat("x", 100_000))
+			_ = connection.Close()
+		}
+	}()
+	address := "http://" + listener.Addr().String() + "/a"
+	digest := "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	_, err = artifact.NewFetcher(artifact.DefaultFetchOptions()).Fetch(t.Context(), address, digest)
+	want := "fetching artifact " + address + ": the server answered 403 Forbidden"
+	if err == nil || err.Error() != want {
+		t.Errorf("error %.300v, want %q", err, want)
 	}
 }
