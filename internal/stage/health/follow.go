@@ -15,9 +15,10 @@ import (
 const (
 	firstRetry = time.Second
 	lastRetry  = 30 * time.Second
-	// watchSeconds is after how many seconds a watch is to be ended by the server, at least; up to twice as many. A
-	// connection that is dead without having been closed is noticed then at the latest.
+	// watchSeconds is after how many seconds a watch is to be ended by the server, at least; up to twice as many.
 	watchSeconds = 300
+	// watchGrace is how much later it is ended here: whoever is between may keep a connection open to a server that is gone.
+	watchGrace = 30 * time.Second
 )
 
 // position is where a watch is: what follows the version is still to be told. After errors that may have lost something, or
@@ -70,6 +71,8 @@ func (w *Watcher) advance(ctx context.Context, g *watching, at position) (positi
 // stream watches from a version on until the watch ends, and returns how far it has come.
 func (w *Watcher) stream(ctx context.Context, g *watching, version string) (position, error) {
 	seconds := int64(watchSeconds + rand.IntN(watchSeconds)) //nolint:gosec // it only spreads load
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second+watchGrace)
+	defer cancel()
 	raw := &client.ListOptions{Raw: &metav1.ListOptions{
 		ResourceVersion: version, AllowWatchBookmarks: true, TimeoutSeconds: &seconds,
 	}}
