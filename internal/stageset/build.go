@@ -98,10 +98,11 @@ func (c *stageSets) buildStage(ctx context.Context, s *scope, w *stage) error {
 	return nil
 }
 
-// buildKey is the same for what gives the same objects.
+// buildKey is the same for what gives the same objects. Which kinds have namespaces is a matter of the cluster.
 func buildKey(s *scope, w *stage) (string, error) {
 	encoded, err := json.Marshal([]any{
 		w.revision.URL, w.revision.Digest, w.spec.Path, w.spec.Patches, substitutes(w), s.set.Namespace,
+		w.cluster.Key,
 	})
 	if err != nil {
 		return "", fmt.Errorf("encoding the inputs: %w", err)
