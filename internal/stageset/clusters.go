@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,6 +27,7 @@ const keptRemotes = 256
 // clusters gives the API servers that stages are applied to, as whom they are applied.
 type clusters struct {
 	own     client.WithWatch // the controller itself, past the cache
+	kinds   rest.Interface   // asks which kinds are served
 	tenants Tenants
 	remotes *lru.Cache // from the key of a cluster.Cluster to a *remote
 	probes  *probes
@@ -44,14 +47,14 @@ type Tenants interface {
 // local is the cluster of the StageSets, as a ServiceAccount of a namespace, or as the controller where none is named.
 func (c *clusters) local(namespace, account string) (cluster.Cluster, error) {
 	if account == "" {
-		return cluster.Cluster{Client: c.own, Identity: "the controller", Key: "local"}, nil
+		return cluster.Cluster{Client: c.own, Identity: "the controller", Key: "local", Discovery: c.kinds}, nil
 	}
 	who := tenant.Account{Namespace: namespace, Name: account}
 	made, err := c.tenants.For(who)
 	if err != nil {
 		return cluster.Cluster{}, err
 	}
-	return cluster.Cluster{Client: made, Identity: "ServiceAccount " + who.String(), Key: "local/" + who.String()}, nil
+	return cluster.Cluster{Client: made, Identity: "ServiceAccount " + who.String(), Key: "local/" + who.String(), Discovery: c.kinds}, nil
 }
 
 // remote is the cluster of a kubeconfig, as the kubeconfig's identity, which impersonates a ServiceAccount there where one is
@@ -76,12 +79,16 @@ func (c *clusters) remote(secret *corev1.Secret, key string, account types.Names
 	if err != nil {
 		return nil, fmt.Errorf("making a client of the cluster in Secret %s: %w", secret.Name, err)
 	}
+	kinds, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client of the cluster in Secret %s: %w", secret.Name, err)
+	}
 	identity := "the identity"
 	if account.Name != "" {
 		identity = "ServiceAccount " + account.String()
 	}
 	found := &remote{reach: reach, Cluster: cluster.Cluster{
-		Client: made, Key: id, Identity: fmt.Sprintf("%s of the cluster in Secret %s/%s", identity, secret.Namespace, secret.Name),
+		Client: made, Key: id, Discovery: kinds.RESTClient(), Identity: fmt.Sprintf("%s of the cluster in Secret %s/%s", identity, secret.Namespace, secret.Name),
 	}}
 	c.remotes.Add(id, found)
 	return found, nil

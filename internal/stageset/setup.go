@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/client-go/discovery"
 	"k8s.io/utils/lru"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -71,6 +72,10 @@ func Setup(mgr ctrl.Manager, options Options) error {
 	if err != nil {
 		return fmt.Errorf("making the controller's own client: %w", err)
 	}
+	kinds, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("making the controller's own client: %w", err)
+	}
 	tenants := tenant.NewPool(options.Tenants, mgr.GetScheme(), mgr.GetRESTMapper())
 	wake := &control.Waker{}
 	watcher := objectwatch.New(tenants, wake.Wake)
@@ -89,7 +94,7 @@ func Setup(mgr ctrl.Manager, options Options) error {
 			Client: mgr.GetClient(), Live: own, Events: events, Now: options.Now, Kstatus: true,
 			Reasons: reconcile.Reasons{Success: stagesv1.ReasonSucceeded, Failure: stagesv1.ReasonProgressing},
 		}),
-		clusters:    &clusters{own: own, tenants: tenants, remotes: lru.New(keptRemotes), probes: reached},
+		clusters:    &clusters{own: own, kinds: kinds.RESTClient(), tenants: tenants, remotes: lru.New(keptRemotes), probes: reached},
 		checked:     newChecks(),
 		inventories: inventory.NewStore(inventory.StoreOptions{Client: own, Reader: own, ShardCap: options.ShardCap}),
 		builder:     build.New(build.Options{}),

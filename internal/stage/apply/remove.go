@@ -81,6 +81,7 @@ func (r *removal) wave(ctx context.Context, parallel int, decisions []inventory.
 // remove deletes an object, if it is still the one that was decided on.
 func (r *removal) remove(ctx context.Context, d inventory.Decision) error {
 	live := d.Live
+	d.Entry = live.Found(d.Entry)
 	for attempt := 1; ; attempt++ {
 		err := r.cluster.Client.Delete(ctx, metadataOf(d.Entry),
 			client.Preconditions{UID: &live.UID, ResourceVersion: &live.ResourceVersion},
@@ -132,7 +133,7 @@ func (r *removal) see(ctx context.Context, decisions []inventory.Decision) (Remo
 	}
 	terminating := r.terminating(ctx, decisions)
 	for _, d := range decisions {
-		entry := d.Entry
+		entry := d.Live.Found(d.Entry)
 		entry.UID = d.Live.UID
 		now, exists := found[entry.ID]
 		switch {

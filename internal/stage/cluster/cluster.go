@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -9,4 +10,7 @@ type Cluster struct {
 	Client   client.WithWatch // without a cache; unstructured and PartialObjectMetadata
 	Identity string           // for messages: "ServiceAccount shop/deployer", "the controller"; "… of the cluster in Secret shop/prod"
 	Key      string           // equal for equal server and identity, and for no other
+	// Discovery asks the API server which kinds it serves; whose identity it has does not matter. Without it, what is not
+	// served in the recorded version does not exist.
+	Discovery rest.Interface
 }

@@ -32,6 +32,19 @@ const (
 type Scope struct {
 	Kind      schema.GroupVersionKind
 	Namespace string // empty for kinds without namespaces
+	moved     bool   // from a version that is not served
+}
+
+// elsewhere is the scope in another version that is served; the same where there is none, or it was moved before.
+func (s Scope) elsewhere(ctx context.Context, c Cluster) (Scope, error) {
+	if s.moved {
+		return s, nil
+	}
+	version, err := c.served(ctx, s.Kind)
+	if err == nil && version != "" {
+		s.Kind.Version, s.moved = version, true
+	}
+	return s, err
 }
 
 // ScopesOf are the scopes of entries, each once.
@@ -136,7 +149,14 @@ func listAll(ctx context.Context, c Cluster, scope Scope, selector client.Matchi
 		err := c.Client.List(ctx, page, client.InNamespace(scope.Namespace), selector,
 			client.Limit(pageSize), client.Continue(next))
 		switch {
-		case Unknown(err) || MissingNamespace(err):
+		case Unknown(err):
+			again, err := scope.elsewhere(ctx, c)
+			if err != nil || again == scope {
+				return err
+			}
+			scope, next = again, ""
+			continue
+		case MissingNamespace(err):
 			return nil
 		case apierrors.IsResourceExpired(err) && begun < restarts: // what was found so far is found again
 			next = ""
@@ -161,7 +181,11 @@ func listSome(ctx context.Context, c Cluster, scope Scope, entries int, found *f
 		err = c.Client.List(ctx, page, client.InNamespace(scope.Namespace), client.Limit(pageSize), client.Continue(next))
 		switch {
 		case Unknown(err):
-			return true, nil
+			again, err := scope.elsewhere(ctx, c)
+			if err != nil || again == scope {
+				return true, err
+			}
+			return listSome(ctx, c, again, entries, found)
 		case apierrors.IsForbidden(err), apierrors.IsResourceExpired(err):
 			return false, nil
 		case err != nil:
@@ -195,16 +219,29 @@ func getEach(ctx context.Context, c Cluster, entries []inventory.Entry, found *f
 }
 
 func get(ctx context.Context, c Cluster, e inventory.Entry) (inventory.Live, bool, error) {
-	object := &metav1.PartialObjectMetadata{}
-	object.SetGroupVersionKind(e.Kind())
-	err := c.Client.Get(ctx, types.NamespacedName{Namespace: e.ID.Namespace, Name: e.ID.Name}, object)
+	scope := scopeOf(e)
+	object, err := read(ctx, c, scope, e.ID.Name)
+	if Unknown(err) {
+		again, elsewhereErr := scope.elsewhere(ctx, c)
+		if elsewhereErr != nil || again == scope {
+			return inventory.Live{}, false, elsewhereErr
+		}
+		scope = again
+		object, err = read(ctx, c, scope, e.ID.Name)
+	}
 	switch {
 	case apierrors.IsNotFound(err) || Unknown(err):
 		return inventory.Live{}, false, nil
 	case err != nil:
 		return inventory.Live{}, false, fmt.Errorf("reading %s: %w", e.ID.Display(), Denied(err, c, e.ID, e.Version))
 	}
-	return LiveOf(object), true, nil
+	return scope.live(object), true, nil
+}
+
+func read(ctx context.Context, c Cluster, scope Scope, name string) (*metav1.PartialObjectMetadata, error) {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(scope.Kind)
+	return object, c.Client.Get(ctx, types.NamespacedName{Namespace: scope.Namespace, Name: name}, object)
 }
 
 func listError(err error, c Cluster, scope Scope) error {
@@ -218,6 +255,15 @@ func newList(scope Scope) *metav1.PartialObjectMetadataList {
 	kind.Kind += "List"
 	list.SetGroupVersionKind(kind)
 	return list
+}
+
+// live is LiveOf, with the version where it is not that which was asked for.
+func (s Scope) live(object metav1.Object) inventory.Live {
+	live := LiveOf(object)
+	if s.moved {
+		live.Version = s.Kind.Version
+	}
+	return live
 }
 
 // LiveOf is what is known of an object from its metadata.
@@ -254,7 +300,7 @@ func (f *findings) add(scope Scope, items []metav1.PartialObjectMetadata) {
 			Namespace: item.Namespace, Name: item.Name, Group: scope.Kind.Group, Kind: scope.Kind.Kind,
 		}
 		if f.wanted == nil || f.wanted[id] {
-			f.live[id] = LiveOf(item)
+			f.live[id] = scope.live(item)
 		}
 	}
 }

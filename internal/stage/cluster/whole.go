@@ -28,10 +28,10 @@ func SurveyWhole(
 	group.SetLimit(parallel)
 	for _, scope := range scopes {
 		group.Go(func() error {
-			return listWhole(ctx, c, scope, selector, func(object *unstructured.Unstructured) {
+			return listWhole(ctx, c, scope, selector, func(scope Scope, object *unstructured.Unstructured) {
 				found.put(inventory.ID{
 					Namespace: object.GetNamespace(), Name: object.GetName(), Group: scope.Kind.Group, Kind: scope.Kind.Kind,
-				}, LiveOf(object))
+				}, scope.live(object))
 				one.Lock()
 				defer one.Unlock()
 				see(object)
@@ -46,7 +46,7 @@ func SurveyWhole(
 
 // listWhole lists what a selector selects, page by page.
 func listWhole(
-	ctx context.Context, c Cluster, scope Scope, selector client.MatchingLabels, add func(*unstructured.Unstructured),
+	ctx context.Context, c Cluster, scope Scope, selector client.MatchingLabels, add func(Scope, *unstructured.Unstructured),
 ) error {
 	next := ""
 	for begun := 0; ; {
@@ -57,7 +57,14 @@ func listWhole(
 		err := c.Client.List(ctx, page, client.InNamespace(scope.Namespace), selector,
 			client.Limit(wholePageSize), client.Continue(next))
 		switch {
-		case Unknown(err) || MissingNamespace(err):
+		case Unknown(err):
+			again, err := scope.elsewhere(ctx, c)
+			if err != nil || again == scope {
+				return err
+			}
+			scope, next = again, ""
+			continue
+		case MissingNamespace(err):
 			return nil
 		case apierrors.IsResourceExpired(err) && begun < restarts: // what was found so far is found again
 			next = ""
@@ -67,7 +74,7 @@ func listWhole(
 			return listError(err, c, scope)
 		}
 		for i := range page.Items {
-			add(&page.Items[i])
+			add(scope, &page.Items[i])
 		}
 		if next = page.GetContinue(); next == "" {
 			return nil

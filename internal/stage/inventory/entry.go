@@ -50,6 +50,7 @@ type Stage struct {
 
 // Live is what is known of an object in the cluster from its metadata.
 type Live struct {
+	Version         string // of the API, where the recorded one is not served; else empty
 	UID             types.UID
 	ResourceVersion string
 	Generation      int64
@@ -58,6 +59,14 @@ type Live struct {
 	Deleting        bool
 	Finalizers      []string
 	Managed         []metav1.ManagedFieldsEntry // only those of our field manager
+}
+
+// Found is an entry as it was found: in a version that is served.
+func (l Live) Found(e Entry) Entry {
+	if l.Version != "" {
+		e.Version = l.Version
+	}
+	return e
 }
 
 // Owner is the StageSet that the labels of the object name, if they name one.
