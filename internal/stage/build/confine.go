@@ -57,6 +57,11 @@ func (c *confiner) directory(directory string) (cost, error) {
 	defer delete(c.open, directory)
 	v := &visit{confiner: c, directory: directory, file: file, spent: cost{directories: 1}}
 	v.does.settings = v.spent.count(found.settings)
+	for _, field := range []string{"commonLabels", "commonAnnotations", "labels"} {
+		if of, ok := found.settings[field]; ok {
+			v.does.labels += v.spent.count(of)
+		}
+	}
 	v.does.bytes = int64(len(c.source[file]))
 	err = v.all(k)
 	if len(c.open) == 1 && err == nil {

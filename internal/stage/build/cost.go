@@ -42,6 +42,7 @@ const (
 	valuesAtATime    = 50  // values that are compared in a microsecond
 	bytesAtATime     = 100 // bytes that are copied
 	keysAtATime      = 100 // keys that are compared
+	labelsAtATime    = 5   // labels and annotations that are sorted
 )
 
 // include counts what a directory includes.
@@ -133,7 +134,8 @@ func (c *cost) generate(kind, name string, keys int64) error {
 // change is what a directory does to the objects that are in it and below it.
 type change struct {
 	settings int64 // values of the kustomization that concern every object
-	bytes    int64 // of them
+	labels   int64 // and annotations, of the settings
+	bytes    int64 // of the settings
 	patches  []patching
 	paths    []writing
 	vars     bool
@@ -163,6 +165,7 @@ func (c *cost) close(ch change) error {
 	c.deepest += ch.settings
 	c.effort += n * n
 	c.effort += ch.settings*n*effortOfSetting + over(ch.settings, c.grown(c.all), valuesAtATime) + ch.bytes*n/bytesAtATime
+	c.effort += over(ch.labels*n, c.deepest, labelsAtATime) // each is sorted with all that are there
 	for _, p := range ch.patches {
 		hit := c.hit(p)
 		values := c.grown(hit)

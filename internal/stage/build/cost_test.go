@@ -69,6 +69,7 @@ func TestKustomize_IsBounded(t *testing.T) {
 		"patches by transformers": {list("transformers", 500, "- '{apiVersion: builtin, kind: PatchTransformer, metadata: {name: a}, patch: a, target: {}}'"), nil},
 		"images":                  {list("images", 5000, "- {name: i#, newTag: x}"), nil},
 		"annotations":             {list("commonAnnotations", 20_000, "  k#: v"), nil},
+		"annotations to sort":     {list("commonAnnotations", 600, "  k#: v"), artifact.Files{"a.yaml": deployments(400)}},
 		"annotations with much":   {"commonAnnotations: {a: " + big + "}", artifact.Files{"a.yaml": deployments(4000)}},
 		"replacements":            {list("replacements", 2000, "- {source: {name: n1, fieldPath: spec.v1}, targets: [{select: {kind: Deployment}, fieldPaths: [spec.v2]}]}"), nil},
 		"replacements with much": {"replacements: [{source: {name: big, fieldPath: data.a}, targets: [{select: {kind: Deployment}, fieldPaths: [spec.*]}]}]",
