@@ -72,12 +72,18 @@ func TestKustomize_IsBounded(t *testing.T) {
 		"annotations to sort":     {list("commonAnnotations", 600, "  k#: v"), artifact.Files{"a.yaml": deployments(400)}},
 		"annotations with much":   {"commonAnnotations: {a: " + big + "}", artifact.Files{"a.yaml": deployments(4000)}},
 		"replacements":            {list("replacements", 2000, "- {source: {name: n1, fieldPath: spec.v1}, targets: [{select: {kind: Deployment}, fieldPaths: [spec.v2]}]}"), nil},
-		"replacements with much": {"replacements: [{source: {name: big, fieldPath: data.a}, targets: [{select: {kind: Deployment}, fieldPaths: [spec.*]}]}]",
-			artifact.Files{"a.yaml": append(deployments(100), "---\n"+values...)}},
-		"replacements in a file": {"replacements: [{path: r.yaml}]",
-			artifact.Files{"a.yaml": append(deployments(100), "---\n"+values...), "r.yaml": []byte("[{source: {name: big, fieldPath: data.a}, targets: [{select: {}, fieldPaths: [spec.*]}]}]")}},
-		"variables with much": {"vars: [{name: X, objref: {apiVersion: v1, kind: ConfigMap, name: big}, fieldref: {fieldpath: data.a}}]",
-			artifact.Files{"a.yaml": []byte(values + "---\n" + fields)}},
+		"replacements with much": {
+			"replacements: [{source: {name: big, fieldPath: data.a}, targets: [{select: {kind: Deployment}, fieldPaths: [spec.*]}]}]",
+			artifact.Files{"a.yaml": append(deployments(100), "---\n"+values...)},
+		},
+		"replacements in a file": {
+			"replacements: [{path: r.yaml}]",
+			artifact.Files{"a.yaml": append(deployments(100), "---\n"+values...), "r.yaml": []byte("[{source: {name: big, fieldPath: data.a}, targets: [{select: {}, fieldPaths: [spec.*]}]}]")},
+		},
+		"variables with much": {
+			"vars: [{name: X, objref: {apiVersion: v1, kind: ConfigMap, name: big}, fieldref: {fieldpath: data.a}}]",
+			artifact.Files{"a.yaml": []byte(values + "---\n" + fields)},
+		},
 		"literals":      {list("configMapGenerator: [{name: a, literals", 1, strings.Replace("["+strings.Repeat("a=b, ", 100_000)+"]}]", "\n", "", 1)), nil},
 		"keys of files": {"secretGenerator: [{name: a, envs: [e]}]", keys},
 	} {
@@ -120,8 +126,10 @@ func TestKustomize_WhatPeopleHave(t *testing.T) {
 		"some patches of all objects":    {list("patches", 10, "- {patch: '"+patch+"', target: {kind: Deployment}}"), artifact.Files{"a.yaml": deployments(1000)}},
 		"images and labels":              {list("images", 50, "- {name: i#, newTag: x}") + list("commonLabels", 10, "  k#: v"), artifact.Files{"a.yaml": deployments(2000)}},
 		"a file of keys":                 {"configMapGenerator: [{name: a, envs: [e]}]", artifact.Files{"e": []byte(strings.Repeat("k=v\n", 10_000))}},
-		"replacements beside long texts": {list("replacements", 20, "- {source: {name: n1, fieldPath: spec.v1}, targets: [{select: {kind: Deployment, name: n2}, fieldPaths: [spec.v2]}]}"),
-			artifact.Files{"a.yaml": append(deployments(300), dashboard...)}},
+		"replacements beside long texts": {
+			list("replacements", 20, "- {source: {name: n1, fieldPath: spec.v1}, targets: [{select: {kind: Deployment, name: n2}, fieldPaths: [spec.v2]}]}"),
+			artifact.Files{"a.yaml": append(deployments(300), dashboard...)},
+		},
 	} {
 		if err := preparing(t, test.kustomization, test.files); err != nil {
 			t.Errorf("%s: %v", name, err)

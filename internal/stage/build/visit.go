@@ -28,7 +28,7 @@ func (v *visit) settings(k *kustypes.Kustomization) (err error) {
 			return err
 		}
 	}
-	v.does.vars = len(k.Vars) > 0
+	v.does.vars = len(k.Vars) > 0 //nolint:staticcheck // people have it in their files
 	return v.replacements(k)
 }
 
