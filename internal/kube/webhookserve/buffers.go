@@ -40,7 +40,7 @@ func (b *buffers) read(ctx context.Context, body io.Reader) (content []byte, giv
 			return nil, nil, fmt.Errorf("waiting for room for the body: %w", err)
 		}
 		taken += pieceSize
-		_, err := io.CopyN(&buffer, body, pieceSize)
+		copied, err := io.CopyN(&buffer, body, pieceSize)
 		switch {
 		case err != nil && !errors.Is(err, io.EOF):
 			release()
@@ -48,7 +48,7 @@ func (b *buffers) read(ctx context.Context, body io.Reader) (content []byte, giv
 		case buffer.Len() > maxBody:
 			release()
 			return nil, nil, errTooLarge
-		case err != nil:
+		case copied < pieceSize: // it has ended
 			return buffer.Bytes(), release, nil
 		}
 	}
