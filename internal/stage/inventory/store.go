@@ -17,11 +17,12 @@ import (
 
 const (
 	defaultShardCap = 5000
-	// attempts bounds how often a write starts again because somebody else wrote.
-	attempts = 5
 	// pageSize bounds the shards of one answer: with 900 KiB each, what an API server sends at a time.
 	pageSize = 20
 )
+
+// errChanged is the cause of a conflict with what somebody else has written.
+var errChanged = errors.New("it was written by somebody else since it was read")
 
 // Store keeps inventories as StageInventory objects beside their StageSets. It can be used concurrently.
 type Store struct {
@@ -53,6 +54,7 @@ func (s *Store) Load(ctx context.Context, owner Owner) ([]Stage, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.versions.read(owner.UID, shards)
 	byName := map[string][]*stagesv1.StageInventory{}
 	for _, shard := range shards {
 		name := shard.Labels[stagesv1.StageLabel]
@@ -80,19 +82,13 @@ func (s *Store) Load(ctx context.Context, owner Owner) ([]Stage, error) {
 
 // Save makes the shards of a stage hold exactly its entries, and returns how many shards there are. Only those that
 // differ are written, and what is added is written before anything is taken away, so that wherever it stops no entry that
-// is both in the old and in the new set is missing. A stage without entries loses its shards.
+// is both in the old and in the new set is missing. A stage without entries loses its shards. Where somebody else has written
+// a shard since the owner was loaded, that is a conflict: the entries rest on what is no longer true.
 func (s *Store) Save(ctx context.Context, owner Owner, stage Stage) (shards int, err error) {
-	for range attempts {
-		shards, err = s.save(ctx, owner, stage)
-		if err == nil {
-			return shards, nil
-		}
+	if shards, err = s.save(ctx, owner, stage); err != nil {
 		s.versions.forget(owner.UID) // something may have been written all the same
-		if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err) {
-			return shards, err
-		}
 	}
-	return 0, err
+	return shards, err
 }
 
 // Forget gives up the whole inventory of a StageSet, whatever it holds: a forced end of its teardown, or the rest of one
@@ -116,6 +112,10 @@ func (s *Store) save(ctx context.Context, owner Owner, stage Stage) (int, error)
 		client.MatchingLabels{stagesv1.NameLabel: owner.Name, stagesv1.StageLabel: stage.Name})
 	if err != nil {
 		return 0, err
+	}
+	if name := s.versions.changed(owner.UID, current); name != "" {
+		return 0, fmt.Errorf("writing the inventory of stage %s: %w", stage.Name, apierrors.NewConflict(
+			stagesv1.GroupVersion.WithResource("stageinventories").GroupResource(), name, errChanged))
 	}
 	count := 0
 	for _, w := range plan(owner, stage, current, s.limits) {
@@ -145,7 +145,7 @@ func (s *Store) write(ctx context.Context, owner Owner, stage Stage, w shardPlan
 		if err != nil {
 			return fmt.Errorf("creating inventory %s: %w", w.name, err)
 		}
-		s.versions.note(owner.UID, shard.ResourceVersion)
+		s.versions.wrote(owner.UID, shard)
 		return nil
 	}
 	if len(w.entries) == 0 {
@@ -160,11 +160,11 @@ func (s *Store) write(ctx context.Context, owner Owner, stage Stage, w shardPlan
 	if err := s.client.Update(ctx, changed); err != nil { // with the resource version that was read
 		return fmt.Errorf("updating inventory %s: %w", w.shard.Name, err)
 	}
-	s.versions.note(owner.UID, changed.ResourceVersion)
+	s.versions.wrote(owner.UID, changed)
 	return nil
 }
 
-// repair gives a shard of ours back the labels by which it is found, so that the next attempt has its entries.
+// repair gives a shard of ours back the labels by which it is found, so that the next Load has its entries.
 func (s *Store) repair(ctx context.Context, owner Owner, stage Stage, name string) error {
 	shard := &stagesv1.StageInventory{}
 	if err := s.reader.Get(ctx, types.NamespacedName{Namespace: owner.Namespace, Name: name}, shard); err != nil {
@@ -186,7 +186,7 @@ func (s *Store) repair(ctx context.Context, owner Owner, stage Stage, name strin
 
 // drop empties a shard, takes our finalizer from it and deletes it. The version of a deletion is not told.
 func (s *Store) drop(ctx context.Context, owner Owner, shard *stagesv1.StageInventory, entries []stagesv1.InventoryEntry) error {
-	defer s.versions.forget(owner.UID)
+	defer s.versions.dropped(owner.UID, shard)
 	changed := shard.DeepCopy()
 	changed.Spec.Entries = entries
 	changed.Finalizers = slices.DeleteFunc(changed.Finalizers, func(f string) bool { return f == stagesv1.InventoryFinalizer })
@@ -210,7 +210,7 @@ func (s *Store) list(ctx context.Context, owner Owner, selector client.MatchingL
 	if owner.UID == "" || owner.Namespace == "" || owner.Name == "" {
 		return nil, errors.New("reading inventories: the owner has no namespace, name or UID")
 	}
-	version := s.versions.of(owner.UID)
+	version := s.versions.last(owner.UID)
 	found, err := s.listFrom(ctx, owner, selector, version)
 	if err != nil && version != "" && ctx.Err() == nil { // of an API server that is behind, or whose store was put back
 		s.versions.forget(owner.UID)

@@ -116,8 +116,14 @@ func TestStore_NewEntriesDoNotGoIntoAShardThatIsBeingDeleted(t *testing.T) {
 	if err := env.Client.DeleteAllOf(t.Context(), &stagesv1.StageInventory{}, client.InNamespace(env.Namespace)); err != nil {
 		t.Fatal(err)
 	}
-	if got := save(t, store, owner, inventory.Stage{Name: "web", Entries: entriesOf(8)}); got != 2 {
-		t.Errorf("%d shards, want a new one", got)
+	stage := inventory.Stage{Name: "web", Entries: entriesOf(8)}
+	got, err := store.Save(t.Context(), owner, stage)
+	if apierrors.IsConflict(err) { // what was read was not current, and is now
+		load(t, store, owner)
+		got, err = store.Save(t.Context(), owner, stage)
+	}
+	if err != nil || got != 2 {
+		t.Errorf("%d shards, want a new one; error %v", got, err)
 	}
 	if got := load(t, store, owner)[0]; len(got.Entries) != 8 {
 		t.Errorf("%d entries", len(got.Entries))
@@ -176,6 +182,7 @@ func TestStore_MendsAShardThatSomebodyStripped(t *testing.T) {
 		"of its labels":    func(shard *stagesv1.StageInventory) { shard.Labels = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
+			load(t, store, owner)
 			save(t, store, owner, inventory.Stage{Name: "web", Entries: entriesOf(5)})
 			shards, err := shardsOf(t.Context(), env)
 			if err != nil {
@@ -185,6 +192,10 @@ func TestStore_MendsAShardThatSomebodyStripped(t *testing.T) {
 			if err := env.Client.Update(t.Context(), &shards[0]); err != nil {
 				t.Fatal(err)
 			}
+			if _, err := store.Save(t.Context(), owner, inventory.Stage{Name: "web", Entries: entriesOf(6)}); err == nil {
+				t.Error("it rests on what was not read")
+			}
+			load(t, store, owner)
 			save(t, store, owner, inventory.Stage{Name: "web", Entries: entriesOf(6)})
 			if shards, err = shardsOf(t.Context(), env); err != nil {
 				t.Fatal(err)
@@ -216,6 +227,7 @@ func TestSave_ByTwoAtATime(t *testing.T) {
 			t.Errorf("an error that is no conflict: %v", err)
 		}
 	}
+	load(t, store, owner)
 	save(t, store, owner, inventory.Stage{Name: "web", Entries: entriesOf(14)})
 	if diff := cmp.Diff(entriesOf(14), load(t, store, owner)[0].Entries); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)

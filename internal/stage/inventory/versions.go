@@ -6,45 +6,102 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/utils/lru"
+
+	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 )
 
-// rememberedOwners bounds for how many owners the version of the last write is known.
+// rememberedOwners bounds for how many owners it is known what was seen.
 const rememberedOwners = 10_000
 
-// versions remember the resource version of the last write for each owner. An answer that is not older has all that was
-// written here, and nobody else writes: the API server gives it from its cache at once. Without one it would first find out
-// whether the cache has everything, which takes up to a tenth of a second for a kind that changes seldom.
+// versions remember for each owner which shards were read and written here. That serves two ends.
+//
+// A list that is not older than the last write has all that was written here: the API server gives it from its cache at once.
+// Without a version it would first find out whether the cache has everything, which takes up to a tenth of a second for a kind
+// that changes seldom.
+//
+// And a shard that is not as it was seen was written by somebody else: by the controller that leads now, while this one has
+// not heard of it yet. What this one would write rests on what is no longer true.
 type versions struct {
-	mu   sync.Mutex
-	last *lru.Cache // from the UID of an owner to a resource version
+	mu     sync.Mutex
+	owners *lru.Cache // from the UID of an owner to a *seen
 }
 
-func newVersions() *versions { return &versions{last: lru.New(rememberedOwners)} }
+// seen are the resource versions of the shards of one owner.
+type seen struct {
+	shards map[string]string // by name, since they were read
+	last   string            // of the last write, if nothing was deleted since: the version of a deletion is not told
+}
 
-// of returns the version that a list has to have at least; "" asks for one that is current.
-func (v *versions) of(owner types.UID) string {
-	if last, ok := v.last.Get(owner); ok {
-		return last.(string)
+func newVersions() *versions { return &versions{owners: lru.New(rememberedOwners)} }
+
+// last is the version that a list has to have at least; "" asks for one that is current.
+func (v *versions) last(owner types.UID) string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.of(owner).last
+}
+
+// read remembers all shards of an owner, in place of those that were known.
+func (v *versions) read(owner types.UID, shards []*stagesv1.StageInventory) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	known := v.of(owner)
+	known.shards = make(map[string]string, len(shards))
+	for _, shard := range shards {
+		known.shards[shard.Name] = shard.ResourceVersion
+	}
+	v.owners.Add(owner, known)
+}
+
+// changed is the name of a shard that is not as it was seen; "" where all are, or where they were never read.
+func (v *versions) changed(owner types.UID, shards []*stagesv1.StageInventory) string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	known := v.of(owner).shards
+	for _, shard := range shards {
+		if known != nil && known[shard.Name] != shard.ResourceVersion {
+			return shard.Name
+		}
 	}
 	return ""
 }
 
-// note remembers a version, unless a later one is known. One that cannot be compared is as good as none.
-func (v *versions) note(owner types.UID, version string) {
+// wrote remembers a shard that was written.
+func (v *versions) wrote(owner types.UID, shard *stagesv1.StageInventory) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if last := v.of(owner); last != "" {
-		order, err := resourceversion.CompareResourceVersion(version, last)
-		if err != nil {
-			v.last.Remove(owner)
-			return
-		}
-		if order <= 0 {
-			return
-		}
+	known := v.of(owner)
+	if known.shards != nil {
+		known.shards[shard.Name] = shard.ResourceVersion
 	}
-	v.last.Add(owner, version)
+	if known.last == "" || later(shard.ResourceVersion, known.last) {
+		known.last = shard.ResourceVersion
+	}
+	v.owners.Add(owner, known)
 }
 
-// forget has the next list be a current one: something was deleted, or is not as it was thought to be.
-func (v *versions) forget(owner types.UID) { v.last.Remove(owner) }
+// dropped remembers that a shard was deleted, or may have been.
+func (v *versions) dropped(owner types.UID, shard *stagesv1.StageInventory) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	known := v.of(owner)
+	delete(known.shards, shard.Name)
+	known.last = ""
+}
+
+// forget has the next list be a current one.
+func (v *versions) forget(owner types.UID) { v.owners.Remove(owner) }
+
+// of is what is known of an owner, which may be nothing yet.
+func (v *versions) of(owner types.UID) *seen {
+	if known, ok := v.owners.Get(owner); ok {
+		return known.(*seen) //nolint:forcetypeassert // the cache holds nothing else
+	}
+	return &seen{}
+}
+
+// later says whether a version follows another one. One that cannot be compared does not.
+func later(version, than string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, than)
+	return err == nil && order > 0
+}

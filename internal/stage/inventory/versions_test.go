@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -103,19 +102,29 @@ func TestLoad_VersionThatTheAPIServerDoesNotHave(t *testing.T) {
 	}
 }
 
-func TestSave_AfterAConflictItReadsWhatIsCurrent(t *testing.T) {
-	m := newMemory(t)
-	a := &asking{}
-	s := a.store(t, m.client)
-	save(t, s, shop, inventory.Stage{Name: "web", Entries: entriesOf(3)})
-	// Somebody else's, which the answer of an API server that lags does not have.
-	save(t, m.store(5), shop, inventory.Stage{Name: "web", Entries: entriesOf(4)})
-	m.refuse = apierrors.NewConflict(schema.GroupResource{Resource: "stageinventories"}, "x", nil)
-	a.take()
-	save(t, s, shop, inventory.Stage{Name: "web", Entries: entriesOf(5)})
-	asked := a.take()
-	if len(asked) < 2 || asked[0] == "" || asked[1] != "" {
-		t.Errorf("asked for %q, want a version, and what is current after the conflict", asked)
+// TestSave_OfOneThatLeadsNoMore: another controller has written since it has read.
+func TestSave_OfOneThatLeadsNoMore(t *testing.T) {
+	for name, test := range map[string]struct{ before, after, late []inventory.Entry }{
+		"an entry more":     {before: entriesOf(3), after: entriesOf(4), late: entriesOf(2)},
+		"a shard more":      {before: entriesOf(5), after: entriesOf(8), late: entriesOf(4)},
+		"the first entries": {after: entriesOf(3), late: entriesOf(2)},
+		"nothing to delete": {before: entriesOf(3), after: entriesOf(4), late: nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMemory(t)
+			old, young := m.store(5), m.store(5)
+			save(t, old, shop, inventory.Stage{Name: "web", Entries: test.before})
+			load(t, old, shop)
+			load(t, young, shop)
+			save(t, young, shop, inventory.Stage{Name: "web", Entries: test.after})
+			if _, err := old.Save(t.Context(), shop, inventory.Stage{Name: "web", Entries: test.late}); !apierrors.IsConflict(err) {
+				t.Errorf("error %v, want a conflict", err)
+			}
+			if diff := cmp.Diff(test.after, load(t, old, shop)[0].Entries); diff != "" {
+				t.Errorf("entries (-want +got):\n%s", diff)
+			}
+			save(t, old, shop, inventory.Stage{Name: "web", Entries: test.late}) // it knows of them by now
+		})
 	}
 }
 
