@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
-	"github.com/stagewright/stagewright/internal/artifact/load"
 	"github.com/stagewright/stagewright/internal/kube/reconcile"
 )
 
@@ -157,7 +156,7 @@ func (s *scope) holdsBack() bool {
 // giveWay ends the patience with a run that something newer waits for and that has failed: the newer one may be its remedy.
 // What it fails with may be nothing that ends a run otherwise, such as a namespace that does not exist; that may also pass.
 func (s *scope) giveWay(err error) {
-	if err == nil || !s.holdsBack() || errors.Is(err, load.ErrBusy) ||
+	if err == nil || !s.holdsBack() || noRoom(err) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return
 	}

@@ -117,8 +117,11 @@ func (c *stageSets) explain(s *scope, otherwise string, err error) error {
 		return reconcile.Waiting(later, stagesv1.ReasonSourceNotReady, err)
 	case errors.As(err, &archive), errors.Is(err, artifact.ErrDigestMismatch), errors.Is(err, artifact.ErrNotFound):
 		return reconcile.Waiting(later, stagesv1.ReasonArtifactFetchFailed, err)
-	case errors.Is(err, load.ErrBusy):
+	case noRoom(err):
 		return reconcile.Waiting(s.now.Add(busyDelay), stagesv1.ReasonProgressing, err)
 	}
 	return reconcile.Failed(otherwise, err)
 }
+
+// noRoom says whether something has no room in memory now.
+func noRoom(err error) bool { return errors.Is(err, load.ErrBusy) || errors.Is(err, build.ErrBusy) }

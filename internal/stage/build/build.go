@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -53,6 +54,7 @@ type Builder struct {
 	limits  limits
 	portion int           // objects that are patched together
 	slots   chan struct{} // of those who use kustomize
+	large   chan struct{} // of the one who reads a large file
 	lock    chan struct{} // of the one whose turn it is in kustomize's library, which has a lock of its own
 	kept    *lru.Cache[string, []*unstructured.Unstructured]
 
@@ -78,6 +80,7 @@ func New(o Options) *Builder {
 		limits:  limits{objects: o.MaxObjects, bytes: o.MaxBytes},
 		portion: defaultPortion,
 		slots:   make(chan struct{}, o.Concurrent),
+		large:   make(chan struct{}, 1),
 		lock:    make(chan struct{}, 1),
 		kept:    lru.New[string, []*unstructured.Unstructured](o.CacheBytes),
 		flights: map[string]*flight{},
@@ -85,7 +88,7 @@ func New(o Options) *Builder {
 }
 
 // Build returns the objects in the order in which they are applied. They are shared with a cache: callers must not change
-// them. Errors are an *Error that says in which file, or come from the context or from in.
+// them. Errors are an *Error that says in which file, ErrBusy, or come from the context or from in.
 //
 // key, where it is not empty, identifies the input: equal keys mean equal inputs, and the result of one is used for all.
 // in is called by whoever builds, with its own context.
@@ -199,6 +202,14 @@ func (b *Builder) collect(ctx context.Context, in Input, directory string, c *co
 		return nil, err
 	}
 	if !layout.kustomized && len(layout.bases) == 0 && len(in.Patches) == 0 {
+		if hasLarge(in.Files, layout.manifests) {
+			select {
+			case b.large <- struct{}{}:
+				defer release(b.large)
+			default:
+				return nil, ErrBusy
+			}
+		}
 		return readAll(ctx, in.Files, layout.manifests, c)
 	}
 	if err := acquire(ctx, b.slots); err != nil {
@@ -224,6 +235,14 @@ func (b *Builder) collect(ctx context.Context, in Input, directory string, c *co
 	return found, nil
 }
 
+// largeFile is from when on a file is read by one build at a time: a parsed file can take a hundred times its bytes.
+const largeFile = 1 << 20
+
+// hasLarge says whether a manifest is large.
+func hasLarge(files artifact.Files, manifests []string) bool {
+	return slices.ContainsFunc(manifests, func(name string) bool { return len(files[name]) > largeFile })
+}
+
 func acquire(ctx context.Context, slots chan struct{}) error {
 	select {
 	case slots <- struct{}{}:
@@ -234,6 +253,9 @@ func acquire(ctx context.Context, slots chan struct{}) error {
 }
 
 func release(slots chan struct{}) { <-slots }
+
+// ErrBusy is that of large files while somebody else's are read. Trying again later helps.
+var ErrBusy = errors.New("another large file is read now")
 
 // ErrEncrypted is that of a file which is encrypted. It is never applied as it is.
 var ErrEncrypted = errors.New("the file is encrypted with SOPS, and decryption is not configured; set spec.decryption")
