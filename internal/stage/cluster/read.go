@@ -143,11 +143,24 @@ func Look(ctx context.Context, c Cluster, entries []inventory.Entry) (map[invent
 
 // listAll lists what a selector selects, page by page.
 func listAll(ctx context.Context, c Cluster, scope Scope, selector client.MatchingLabels, found *findings) error {
+	return eachPage(ctx, c, scope, func(scope Scope, page *metav1.PartialObjectMetadataList) {
+		found.add(scope, page.Items)
+	}, selector, client.Limit(pageSize))
+}
+
+// pageOf is a kind of list.
+type pageOf[L any] interface {
+	*L
+	client.ObjectList
+	SetGroupVersionKind(kind schema.GroupVersionKind)
+}
+
+// eachPage lists what options select, in the version that the API server serves, and gives take one page after the other.
+func eachPage[L any, P pageOf[L]](ctx context.Context, c Cluster, scope Scope, take func(Scope, P), options ...client.ListOption) error {
 	next := ""
 	for begun := 0; ; {
-		page := newList(scope)
-		err := c.Client.List(ctx, page, client.InNamespace(scope.Namespace), selector,
-			client.Limit(pageSize), client.Continue(next))
+		page := newPage[L, P](scope)
+		err := c.Client.List(ctx, page, append(slices.Clone(options), client.InNamespace(scope.Namespace), client.Continue(next))...)
 		switch {
 		case Unknown(err):
 			again, err := scope.elsewhere(ctx, c)
@@ -165,8 +178,8 @@ func listAll(ctx context.Context, c Cluster, scope Scope, selector client.Matchi
 		case err != nil:
 			return listError(err, c, scope)
 		}
-		found.add(scope, page.Items)
-		if next = page.Continue; next == "" {
+		take(scope, page)
+		if next = page.GetContinue(); next == "" {
 			return nil
 		}
 	}
@@ -177,7 +190,7 @@ func listAll(ctx context.Context, c Cluster, scope Scope, selector client.Matchi
 func listSome(ctx context.Context, c Cluster, scope Scope, entries int, found *findings) (complete bool, err error) {
 	next := ""
 	for range entries / worthAList {
-		page := newList(scope)
+		page := newPage[metav1.PartialObjectMetadataList](scope)
 		err = c.Client.List(ctx, page, client.InNamespace(scope.Namespace), client.Limit(pageSize), client.Continue(next))
 		switch {
 		case Unknown(err):
@@ -249,12 +262,12 @@ func listError(err error, c Cluster, scope Scope) error {
 	return fmt.Errorf("listing objects of kind %s: %w", scope.Kind.Kind, Denied(err, c, id, scope.Kind.Version))
 }
 
-func newList(scope Scope) *metav1.PartialObjectMetadataList {
-	list := &metav1.PartialObjectMetadataList{}
+func newPage[L any, P pageOf[L]](scope Scope) P {
+	page := P(new(L))
 	kind := scope.Kind
 	kind.Kind += "List"
-	list.SetGroupVersionKind(kind)
-	return list
+	page.SetGroupVersionKind(kind)
+	return page
 }
 
 // live is LiveOf, with the version where it is not that which was asked for.
