@@ -122,17 +122,27 @@ func (c *stageSets) claim(ctx context.Context, s *scope) (reconcile.Outcome, err
 	return reconcile.Next(), c.setFinalizer(ctx, s, controllerutil.AddFinalizer)
 }
 
-// setFinalizer adds or removes the finalizer where that changes something. The status of the steps stays as it is.
+// setFinalizer adds or removes the finalizer where that changes something.
 func (c *stageSets) setFinalizer(ctx context.Context, s *scope, change func(client.Object, string) bool) error {
+	err := c.setMetadata(ctx, s, func(set *stagesv1.StageSet) bool { return change(set, stagesv1.Finalizer) })
+	if err != nil {
+		return fmt.Errorf("writing the finalizer: %w", err)
+	}
+	return nil
+}
+
+// setMetadata writes metadata where change says that it changes something. The status of the steps stays as it is.
+func (c *stageSets) setMetadata(ctx context.Context, s *scope, change func(*stagesv1.StageSet) bool) error {
 	changed := &stagesv1.StageSet{ObjectMeta: *s.set.ObjectMeta.DeepCopy()}
 	from := changed.DeepCopy()
-	if !change(changed, stagesv1.Finalizer) {
+	if !change(changed) {
 		return nil
 	}
 	if err := c.client.Patch(ctx, changed, client.MergeFromWithOptions(from, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("writing the finalizer: %w", err)
+		return err
 	}
 	s.set.SetFinalizers(changed.GetFinalizers())
+	s.set.SetAnnotations(changed.GetAnnotations())
 	s.set.SetResourceVersion(changed.GetResourceVersion())
 	return nil
 }

@@ -93,6 +93,36 @@ func (r *rig) wantHeld(t *testing.T, set *stagesv1.StageSet, before census, held
 	})
 }
 
+// TestPrune_AnApprovalEndsWithItsRun: what was approved once comes again, when there are other objects to lose.
+func TestPrune_AnApprovalEndsWithItsRun(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.start(t)
+	set := stageSet("shop", "base")
+	r.publish(t, "base", configMap("a", "1"))
+	r.settle(t, set)
+	r.publish(t, "base", "# nothing")
+	r.awaitReason(t, set, stagesv1.ReasonPruneHeld)
+	run := set.Status.Run.ID
+	edit(t, r, set, func(set *stagesv1.StageSet) {
+		metav1.SetMetaDataAnnotation(&set.ObjectMeta, stagesv1.ApprovePruneAnnotation, run)
+		metav1.SetMetaDataAnnotation(&set.ObjectMeta, "example.com/note", "stays")
+	})
+	r.awaitSettled(t, set)
+	if diff := cmp.Diff(map[string]string{"example.com/note": "stays"}, set.Annotations); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
+	}
+	r.publish(t, "base", configMap("a", "1"), configMap("new", "1"))
+	r.awaitSettled(t, set)
+	before := r.census(t)
+	r.publish(t, "base", "# nothing")
+	r.awaitReason(t, set, stagesv1.ReasonPruneHeld)
+	if set.Status.Run.ID != run {
+		t.Errorf("the run is %s, and was %s when it was approved: this shows nothing", set.Status.Run.ID, run)
+	}
+	r.wantGone(t, before)
+}
+
 // TestPrune_WhatHoldsOtherObjectsIsHeld: with a Namespace and a definition goes all that is in them.
 func TestPrune_WhatHoldsOtherObjectsIsHeld(t *testing.T) {
 	t.Parallel()

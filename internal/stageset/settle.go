@@ -90,7 +90,7 @@ func (c *stageSets) awaitGone(
 }
 
 // settle notes that everything is applied and healthy.
-func (c *stageSets) settle(_ context.Context, s *scope) (reconcile.Outcome, error) {
+func (c *stageSets) settle(ctx context.Context, s *scope) (reconcile.Outcome, error) {
 	status := &s.set.Status
 	for i := range status.Stages {
 		stage := &status.Stages[i]
@@ -102,6 +102,15 @@ func (c *stageSets) settle(_ context.Context, s *scope) (reconcile.Outcome, erro
 	}
 	status.Stages = slices.DeleteFunc(status.Stages, func(stage stagesv1.StageStatus) bool { return s.stageNamed(stage.Name) == nil })
 	if s.run != nil {
+		// The same revisions may come again some day, with other objects to lose: that asks for another approval.
+		err := c.setMetadata(ctx, s, func(set *stagesv1.StageSet) bool {
+			_, approved := set.Annotations[stagesv1.ApprovePruneAnnotation]
+			delete(set.Annotations, stagesv1.ApprovePruneAnnotation)
+			return approved
+		})
+		if err != nil {
+			return reconcile.Next(), fmt.Errorf("removing the approval of the run that has ended: %w", err)
+		}
 		status.LastApplied = &stagesv1.Snapshot{
 			ID: s.run.ID, Spec: s.run.Spec, Generation: s.run.Generation, AppliedAt: ptr(metav1.NewTime(s.now)), Revisions: s.run.Revisions,
 		}

@@ -66,7 +66,8 @@ func (w *wiring) engage(ctx context.Context, change crdwatch.Change) error {
 // approved lets through that deletions were approved.
 func approved() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return e.ObjectOld.GetAnnotations()[stagesv1.ApprovePruneAnnotation] != e.ObjectNew.GetAnnotations()[stagesv1.ApprovePruneAnnotation]
+		approval := e.ObjectNew.GetAnnotations()[stagesv1.ApprovePruneAnnotation]
+		return approval != "" && approval != e.ObjectOld.GetAnnotations()[stagesv1.ApprovePruneAnnotation]
 	}}
 }
 

@@ -13,7 +13,8 @@ const (
 	PruneAnnotation = "stages.stagewright.dev/prune"
 	// Disabled is the value of annotations that switch something off.
 	Disabled = "disabled"
-	// ApprovePruneAnnotation on a StageSet holds the id of the run whose held deletions may go on.
+	// ApprovePruneAnnotation on a StageSet holds the id of the run whose held deletions may go on. It is removed when a run has
+	// ended.
 	ApprovePruneAnnotation = "stages.stagewright.dev/approve-prune"
 
 	// Finalizer keeps a deleted StageSet until its objects are torn down.
