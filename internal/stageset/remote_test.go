@@ -109,16 +109,7 @@ func TestRemote_AllThatIsAppliedIsInTheOtherCluster(t *testing.T) {
 	if got := r.configMaps(t); len(got) != 1 || got["base"] != "2" {
 		t.Errorf("the ConfigMaps are %v", got)
 	}
-	if err := r.Client.Delete(t.Context(), set); err != nil {
-		t.Fatal(err)
-	}
-	r.AwaitGone(t, set)
-	if left := r.configMaps(t); len(left) > 0 {
-		t.Errorf("left are %v", left)
-	}
-	if others := own.others(); len(others) > 0 {
-		t.Errorf("as the controller itself: %v", others)
-	}
+	r.wantTornDown(t, set, own)
 }
 
 // allowImpersonation lets one account act as another one, in the whole cluster until the test ends.

@@ -124,17 +124,20 @@ func TestTenancy_NothingIsDoneAsTheControllerWhereAnAccountIsNamed(t *testing.T)
 				s.Data["size"] = []byte("small")
 			})
 			r.awaitValue(t, "base", "small") // the account's watch has told of it
-			if err := r.Client.Delete(t.Context(), set); err != nil {
-				t.Fatal(err)
-			}
-			r.AwaitGone(t, set)
-			if left := r.configMaps(t); len(left) > 0 {
-				t.Errorf("left are %v", left)
-			}
-			if others := own.others(); len(others) > 0 {
-				t.Errorf("as the controller itself: %v", others)
-			}
+			r.wantTornDown(t, set, own)
 		})
+	}
+}
+
+// wantTornDown deletes a StageSet, and wants its objects gone and nothing done as the controller itself.
+func (r *rig) wantTornDown(t *testing.T, set *stagesv1.StageSet, own *ownRequests) {
+	t.Helper()
+	r.remove(t, set)
+	if left := r.configMaps(t); len(left) > 0 {
+		t.Errorf("left are %v", left)
+	}
+	if others := own.others(); len(others) > 0 {
+		t.Errorf("as the controller itself: %v", others)
 	}
 }
 

@@ -211,10 +211,11 @@ func (s *Store) list(ctx context.Context, owner Owner, selector client.MatchingL
 		return nil, errors.New("reading inventories: the owner has no namespace, name or UID")
 	}
 	version := s.versions.last(owner.UID)
-	found, err := s.listFrom(ctx, owner, selector, version)
+	ours := func(shard *stagesv1.StageInventory) bool { return ownedBy(shard, owner) }
+	found, err := s.listFrom(ctx, owner.Namespace, selector, version, ours)
 	if err != nil && version != "" && ctx.Err() == nil { // of an API server that is behind, or whose store was put back
 		s.versions.forget(owner.UID)
-		found, err = s.listFrom(ctx, owner, selector, "")
+		found, err = s.listFrom(ctx, owner.Namespace, selector, "", ours)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the inventories of %s/%s: %w", owner.Namespace, owner.Name, err)
@@ -223,11 +224,11 @@ func (s *Store) list(ctx context.Context, owner Owner, selector client.MatchingL
 	return found, nil
 }
 
-// listFrom returns the shards of an owner as of a version or later, or as they are now where none is given.
+// listFrom returns the shards that are to be kept, as of a version or later, or as they are now where none is given.
 func (s *Store) listFrom(
-	ctx context.Context, owner Owner, selector client.MatchingLabels, version string,
+	ctx context.Context, namespace string, selector client.MatchingLabels, version string, keep func(*stagesv1.StageInventory) bool,
 ) ([]*stagesv1.StageInventory, error) {
-	options := &client.ListOptions{Namespace: owner.Namespace, Limit: pageSize}
+	options := &client.ListOptions{Namespace: namespace, Limit: pageSize}
 	selector.ApplyToList(options)
 	if version != "" {
 		options.Raw = &metav1.ListOptions{ResourceVersion: version, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
@@ -239,7 +240,7 @@ func (s *Store) listFrom(
 			return nil, err
 		}
 		for i := range page.Items {
-			if ownedBy(&page.Items[i], owner) {
+			if keep(&page.Items[i]) {
 				found = append(found, &page.Items[i])
 			}
 		}

@@ -17,21 +17,12 @@ import (
 // be deleted. Current tells the UID of the StageSet that has the name now, or "". It is asked after the shards were read: what
 // they name and is not there then will never be.
 func (s *Store) Sweep(ctx context.Context, namespace, name string, current func(context.Context) (types.UID, error)) error {
-	var left []*stagesv1.StageInventory
-	var page stagesv1.StageInventoryList
-	for more := true; more; more = page.Continue != "" {
-		next := page.Continue
-		page = stagesv1.StageInventoryList{}
-		err := s.reader.List(ctx, &page, client.InNamespace(namespace), client.MatchingLabels{stagesv1.NameLabel: name},
-			client.Limit(pageSize), client.Continue(next))
-		if err != nil {
-			return fmt.Errorf("reading the inventories of %s/%s: %w", namespace, name, err)
-		}
-		for i := range page.Items {
-			if slices.Contains(page.Items[i].Finalizers, stagesv1.InventoryFinalizer) {
-				left = append(left, &page.Items[i])
-			}
-		}
+	held := func(shard *stagesv1.StageInventory) bool {
+		return slices.Contains(shard.Finalizers, stagesv1.InventoryFinalizer)
+	}
+	left, err := s.listFrom(ctx, namespace, client.MatchingLabels{stagesv1.NameLabel: name}, "", held)
+	if err != nil {
+		return fmt.Errorf("reading the inventories of %s/%s: %w", namespace, name, err)
 	}
 	if len(left) == 0 {
 		return nil
