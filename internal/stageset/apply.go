@@ -80,15 +80,14 @@ func intentsAfter(before []stagesv1.Intent, result apply.Result) []stagesv1.Inte
 
 // send records what is going to be applied, applies it, and records what became of it.
 func (c *stageSets) send(ctx context.Context, s *scope, w *stage) (apply.Result, error) {
-	job := c.job(s, w)
-	entries := inventory.Ahead(inventory.AheadInput{
-		Recorded: w.recorded.Entries, Rendered: w.rendered(), Live: w.live, Intended: job.Intended,
-	})
-	if err := c.save(ctx, s, w, entries); err != nil {
+	plan, err := c.applier.Plan(c.job(s, w))
+	if err != nil {
 		return apply.Result{}, err
 	}
-	job.Recorded = w.entriesByID()
-	result, err := c.applier.Apply(ctx, job)
+	if err := c.save(ctx, s, w, plan.Ahead(w.recorded.Entries)); err != nil {
+		return apply.Result{}, err
+	}
+	result, err := plan.Apply(ctx, w.entriesByID())
 	return result, errors.Join(err, c.note(ctx, s, w, result))
 }
 

@@ -37,15 +37,14 @@ type Outcome struct {
 
 // Job is what is to be applied for a stage.
 type Job struct {
-	Cluster  cluster.Cluster
-	Owner    inventory.Owner
-	Stage    string
-	Objects  []*unstructured.Unstructured                              // as built; the labels of the owner are added to copies
-	Recorded map[inventory.ID]inventory.Entry                          // as the inventory has them
-	Live     map[inventory.ID]inventory.Live                           // from Survey; what is not in it may exist all the same
-	Policy   *stagesv1.ConflictPolicy                                  // nil is Fail
-	Adopt    []types.NamespacedName                                    // StageSets whose objects may be taken
-	Exists   func(context.Context, types.NamespacedName) (bool, error) // whether a StageSet exists
+	Cluster cluster.Cluster
+	Owner   inventory.Owner
+	Stage   string
+	Objects []*unstructured.Unstructured                              // as built; the labels of the owner are added to copies
+	Live    map[inventory.ID]inventory.Live                           // from Survey; what is not in it may exist all the same
+	Policy  *stagesv1.ConflictPolicy                                  // nil is Fail
+	Adopt   []types.NamespacedName                                    // StageSets whose objects may be taken
+	Exists  func(context.Context, types.NamespacedName) (bool, error) // whether a StageSet exists
 	// Intended are recreations that were persisted as intended: by the UID of the object that is to be replaced.
 	Intended map[inventory.ID]types.UID
 	Most     int      // objects that are sent before Apply returns with More; zero is no limit

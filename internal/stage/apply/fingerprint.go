@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"hash"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +19,8 @@ import (
 const printBytes = 10
 
 // fingerprint tells whether an object is as it was applied: live is of the fields that are ours, as the API server keeps
-// them for each manager, and rendered of what was sent. A field that somebody else changes or removes leaves the former.
+// them for each manager, and rendered of what was sent. A field that somebody else changes or removes leaves the former. Its
+// time, in seconds, tells of what was sent in our name and is not recorded: by a controller that leads no more, for instance.
 type fingerprint struct {
 	live, rendered string
 	kept           bool
@@ -81,6 +83,9 @@ func managedPrint(managed []metav1.ManagedFieldsEntry) string {
 		}
 		_, _ = sum.Write([]byte(m.APIVersion + "\x00"))
 		_, _ = sum.Write(m.FieldsV1.GetRawBytes())
+		if m.Time != nil {
+			_, _ = sum.Write(strconv.AppendInt([]byte{0}, m.Time.Unix(), 10))
+		}
 	}
 	if sum == nil {
 		return ""

@@ -108,13 +108,12 @@ func (s *site) act(t testing.TB, config *rest.Config, identity string) {
 	s.cluster = cluster.Cluster{Client: c, Identity: identity, Key: identity}
 }
 
-func (s *site) survey(t testing.TB, objects []*unstructured.Unstructured) ([]inventory.Entry, map[inventory.ID]inventory.Live) {
+func (s *site) survey(t testing.TB, objects []*unstructured.Unstructured) map[inventory.ID]inventory.Live {
 	t.Helper()
-	var entries []inventory.Entry
+	var all []inventory.Entry
 	for _, object := range objects {
-		entries = append(entries, apply.EntryOf(object))
+		all = append(all, apply.EntryOf(object))
 	}
-	all := slices.Clone(entries)
 	for _, e := range s.recorded {
 		all = append(all, e)
 	}
@@ -122,23 +121,15 @@ func (s *site) survey(t testing.TB, objects []*unstructured.Unstructured) ([]inv
 	if err != nil {
 		t.Fatal(err)
 	}
-	return entries, live
+	return live
 }
 
 // try is one step of a reconcile: survey, write ahead, apply, record.
 func (s *site) try(t testing.TB, objects ...*unstructured.Unstructured) (apply.Result, error) {
 	t.Helper()
-	rendered, live := s.survey(t, objects)
-	var recorded []inventory.Entry
-	for _, e := range s.recorded {
-		recorded = append(recorded, e)
-	}
-	for _, e := range inventory.Ahead(inventory.AheadInput{
-		Recorded: recorded, Rendered: rendered, Live: live, Intended: s.intended,
-	}) {
-		s.recorded[e.ID] = e
-	}
-	result, err := s.applier.Apply(t.Context(), s.job(live, objects...))
+	job := s.job(s.survey(t, objects), objects...)
+	s.ahead(t, job)
+	result, err := s.send(t, job)
 	for _, outcome := range result.Outcomes {
 		s.recorded[outcome.Entry.ID] = outcome.Entry
 	}
@@ -149,10 +140,36 @@ func (s *site) try(t testing.TB, objects ...*unstructured.Unstructured) (apply.R
 	return result, err
 }
 
+// ahead records what is to be recorded before a job is sent.
+func (s *site) ahead(t testing.TB, job apply.Job) {
+	t.Helper()
+	plan, err := s.applier.Plan(job)
+	if err != nil {
+		return // as is seen when it is sent
+	}
+	var recorded []inventory.Entry
+	for _, e := range s.recorded {
+		recorded = append(recorded, e)
+	}
+	for _, e := range plan.Ahead(recorded) {
+		s.recorded[e.ID] = e
+	}
+}
+
+// send applies a job, and records nothing.
+func (s *site) send(t testing.TB, job apply.Job) (apply.Result, error) {
+	t.Helper()
+	plan, err := s.applier.Plan(job)
+	if err != nil {
+		return apply.Result{}, err
+	}
+	return plan.Apply(t.Context(), s.recorded)
+}
+
 // job is a job with what the site knows.
 func (s *site) job(live map[inventory.ID]inventory.Live, objects ...*unstructured.Unstructured) apply.Job {
 	return apply.Job{
-		Cluster: s.cluster, Owner: s.owner, Stage: s.stage, Objects: objects, Recorded: s.recorded, Live: live,
+		Cluster: s.cluster, Owner: s.owner, Stage: s.stage, Objects: objects, Live: live,
 		Policy: s.policy, Adopt: s.adopt, Intended: s.intended, Most: s.most, Secrets: s.secrets,
 		Exists: s.exists(),
 	}

@@ -62,14 +62,14 @@ func TestApply_OwnerThatChangesMeanwhile(t *testing.T) {
 	object := s.configMap(t, "one", "1")
 	s.apply(t, object)
 	changed := s.configMap(t, "one", "2")
-	_, live := s.survey(t, nil)
+	live := s.survey(t, nil)
 	other := s.sibling("rival", "web")
 	other.adopt = []types.NamespacedName{{Namespace: s.Namespace, Name: "shop"}}
 	other.apply(t, s.configMap(t, "one", "3"))
 
 	job := s.job(live, changed)
 	job.Exists = s.exists("rival")
-	_, err := s.applier.Apply(t.Context(), job)
+	_, err := s.send(t, job)
 	wantError[*apply.ConflictError](t, err)
 	if got := s.read(t, object).GetLabels()[stagesv1.NameLabel]; got != "rival" {
 		t.Errorf("the owner is %q: it was taken back", got)
@@ -81,13 +81,13 @@ func TestApply_ObjectThatChangesMeanwhile(t *testing.T) {
 	s := newSite(t)
 	object := s.configMap(t, "one", "1")
 	s.apply(t, object)
-	_, live := s.survey(t, nil)
+	live := s.survey(t, nil)
 	now := s.read(t, object)
 	now.SetAnnotations(map[string]string{"theirs": "x"})
 	if err := s.Client.Update(t.Context(), now); err != nil {
 		t.Fatal(err)
 	}
-	result, err := s.applier.Apply(t.Context(), s.job(live, s.configMap(t, "one", "2")))
+	result, err := s.send(t, s.job(live, s.configMap(t, "one", "2")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,11 +99,11 @@ func TestApply_ObjectThatIsReplacedMeanwhile(t *testing.T) {
 	s := newSite(t)
 	object := s.configMap(t, "one", "1")
 	s.apply(t, object)
-	_, live := s.survey(t, nil)
+	live := s.survey(t, nil)
 	if err := s.Client.Delete(t.Context(), s.read(t, object)); err != nil {
 		t.Fatal(err)
 	}
-	result, err := s.applier.Apply(t.Context(), s.job(live, s.configMap(t, "one", "2")))
+	result, err := s.send(t, s.job(live, s.configMap(t, "one", "2")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,9 +43,6 @@ func (a *Applier) prepare(job Job) ([]*item, error) {
 			return nil, &RefusedError{ID: entry.ID, Err: errTwice}
 		}
 		seen[entry.ID] = true
-		if recorded, ok := job.Recorded[entry.ID]; ok {
-			entry.UID, entry.Fingerprint = recorded.UID, recorded.Fingerprint
-		}
 		it := &item{entry: entry, object: labelled(object, job.Owner.Labels(job.Stage))}
 		if isSecret(entry.ID) {
 			encodeStringData(it.object)

@@ -27,7 +27,7 @@ func (s *site) decisions(t testing.TB) []inventory.Decision {
 	for _, e := range s.recorded {
 		recorded = append(recorded, e)
 	}
-	_, live := s.survey(t, nil)
+	live := s.survey(t, nil)
 	return inventory.Decide(inventory.PruneInput{Owner: s.owner, Stage: s.stage, Recorded: recorded, Live: live, Prune: true})
 }
 

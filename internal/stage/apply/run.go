@@ -15,17 +15,50 @@ import (
 	"github.com/stagewright/stagewright/internal/stage/inventory"
 )
 
-// Apply applies the objects of a job in waves: definitions (CRDs, Namespaces, …), then the rest. It sends nothing for an
-// object whose entry, live metadata and rendered content are as they were.
+// Plan is a job that is ready to be sent.
+type Plan struct {
+	applier *Applier
+	job     Job
+	items   []*item // in the order in which they are applied
+}
+
+// Plan prepares a job. Its errors are RefusedError.
+func (a *Applier) Plan(job Job) (*Plan, error) {
+	items, err := a.prepare(job)
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{applier: a, job: job, items: items}, nil
+}
+
+// Ahead is what has to be recorded of the stage before the first object is sent. See inventory.Ahead.
+func (p *Plan) Ahead(recorded []inventory.Entry) []inventory.Entry {
+	was := make(map[inventory.ID]inventory.Entry, len(recorded))
+	for _, entry := range recorded {
+		was[entry.ID] = entry
+	}
+	rendered := make([]inventory.Entry, len(p.items))
+	for i, it := range p.items {
+		rendered[i] = it.entry
+		if old := was[it.entry.ID].Fingerprint; parseFingerprint(old).rendered == it.rendered {
+			rendered[i].Fingerprint = old
+		}
+	}
+	return inventory.Ahead(inventory.AheadInput{Recorded: recorded, Rendered: rendered, Live: p.job.Live, Intended: p.job.Intended})
+}
+
+// Apply applies the objects in waves: definitions (CRDs, Namespaces, …), then the rest. It sends nothing for an object whose
+// entry, live metadata and rendered content are as they were. What is recorded by now is what Ahead has returned, at least.
 //
 // Errors are ConflictError, cluster.DeniedError, RefusedError (the API server will not have the object as it is: retrying without
 // a change does not help) or others, which may pass. Outcomes of what was applied before are in the result with an error too.
-func (a *Applier) Apply(ctx context.Context, job Job) (Result, error) {
-	items, err := a.prepare(job)
-	if err != nil {
-		return Result{}, err
+func (p *Plan) Apply(ctx context.Context, recorded map[inventory.ID]inventory.Entry) (Result, error) {
+	items := p.items
+	for _, it := range items {
+		known := recorded[it.entry.ID]
+		it.entry.UID, it.entry.Fingerprint = known.UID, known.Fingerprint
 	}
-	r := &run{job: job, applier: a, labels: job.Owner.Labels(job.Stage), definitions: definitionsOf(items)}
+	r := &run{job: p.job, applier: p.applier, labels: p.job.Owner.Labels(p.job.Stage), definitions: definitionsOf(items)}
 	if err := r.look(ctx, items); err != nil {
 		return Result{}, err
 	}

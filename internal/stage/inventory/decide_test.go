@@ -344,31 +344,37 @@ func TestDecide_DeletesOnlyWhatIsProvablyOurs(t *testing.T) {
 	})
 }
 
-func TestAhead_UnionWithoutTheUIDOfWhatIsGoingToBeMade(t *testing.T) {
+func TestAhead_UnionWithoutWhatWillNotBeSo(t *testing.T) {
 	got := inventory.Ahead(inventory.AheadInput{
 		Recorded: []inventory.Entry{
 			{ID: configMap("old"), Version: "v1", UID: "o", Fingerprint: "f"},
+			{ID: configMap("changed"), Version: "v1", UID: "c", Fingerprint: "f"},
 			{ID: configMap("here"), Version: "v1", UID: "h", Fingerprint: "f"},
+			{ID: configMap("kept"), Version: "v1", UID: "k", Fingerprint: "f" + inventory.KeptMark},
 			{ID: configMap("lost"), Version: "v1", UID: "l", Fingerprint: "f"},
 			{ID: configMap("replaced"), Version: "v1", UID: "r", Fingerprint: "f"},
 		},
 		Rendered: []inventory.Entry{
-			{ID: configMap("here"), Version: "v2"},
-			{ID: configMap("lost"), Version: "v1"},
+			{ID: configMap("changed"), Version: "v1"},
+			{ID: configMap("here"), Version: "v2", Fingerprint: "f"},
+			{ID: configMap("kept"), Version: "v1"},
+			{ID: configMap("lost"), Version: "v1", Fingerprint: "f"},
 			{ID: configMap("new"), Version: "v1"},
 			{ID: configMap("replaced"), Version: "v1"},
 		},
 		Live: map[inventory.ID]inventory.Live{
-			configMap("old"): ours("o"), configMap("here"): ours("h"), configMap("replaced"): ours("r"),
+			configMap("old"): ours("o"), configMap("here"): ours("h"), configMap("replaced"): ours("r"), configMap("changed"): ours("c"),
 		},
 		Intended: map[inventory.ID]types.UID{configMap("replaced"): "r", configMap("here"): "another"},
 	})
 	want := []inventory.Entry{
+		{ID: configMap("changed"), Version: "v1", UID: "c"},
 		{ID: configMap("here"), Version: "v2", UID: "h", Fingerprint: "f"},
+		{ID: configMap("kept"), Version: "v1", UID: "k"},
 		{ID: configMap("lost"), Version: "v1", Fingerprint: "f"},
 		{ID: configMap("new"), Version: "v1"},
 		{ID: configMap("old"), Version: "v1", UID: "o", Fingerprint: "f"},
-		{ID: configMap("replaced"), Version: "v1", Fingerprint: "f"},
+		{ID: configMap("replaced"), Version: "v1"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
