@@ -71,6 +71,8 @@ type JsonnetSnippetSpec struct {
 	Output Output `json:"output,omitempty"`
 
 	// interval at which what cannot be watched is looked at again, from 30s to 24h. Without one, changes alone cause it.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('30s') && duration(self) <= duration('24h')",message="interval is from 30s to 24h"
 	// +optional
 	Interval *metav1.Duration `json:"interval,omitempty"`

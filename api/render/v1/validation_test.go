@@ -47,6 +47,7 @@ func TestSnippet_TheAPIServerRefuses(t *testing.T) {
 		"a variable twice":         {files + "externalVariables: [{name: a, value: x}, {name: a, value: z}]", "Duplicate value"},
 		"too often":                {files + "interval: 29s", "interval is from 30s to 24h"},
 		"too seldom":               {files + "interval: 24h1s", "interval is from 30s to 24h"},
+		"once a day":               {files + "interval: 1d", `spec.interval in body should match '^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$'`},
 		"no history":               {files + "history: 0", "greater than or equal to 1"},
 		"too much history":         {files + "history: 51", "less than or equal to 50"},
 		"another output":           {files + "output: yaml", "supported values"},

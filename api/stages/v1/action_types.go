@@ -39,6 +39,8 @@ type Action struct {
 	Name string `json:"name"`
 
 	// timeout of the action with all its retries: 5m without it.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="timeout is more than 0s"
 	// +optional
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
@@ -137,6 +139,8 @@ type KeyReference struct {
 // +kubebuilder:validation:XValidation:rule="has(self.target) == has(self.expr)",message="target and expr belong together"
 type WaitAction struct {
 	// duration to wait.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="duration is more than 0s"
 	// +optional
 	Duration *metav1.Duration `json:"duration,omitempty"`
@@ -304,6 +308,8 @@ type UpdateWindow struct {
 	// +optional
 	Schedule string `json:"schedule,omitempty"`
 	// duration of a scheduled window.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="duration is more than 0s"
 	// +optional
 	Duration *metav1.Duration `json:"duration,omitempty"`

@@ -38,6 +38,8 @@ type Stage struct {
 	Prune *bool `json:"prune,omitempty"`
 
 	// timeout is how long the stage may take to become healthy; that of the StageSet without it.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="timeout is more than 0s"
 	// +optional
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
@@ -184,6 +186,8 @@ type ConflictRule struct {
 // ReadyChecks say when a stage is healthy.
 type ReadyChecks struct {
 	// timeout for becoming healthy; it wins over those of the stage and of the StageSet.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="timeout is more than 0s"
 	// +optional
 	Timeout *metav1.Duration `json:"timeout,omitempty"`

@@ -39,16 +39,22 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.migrations) || !has(self.migrationsSourceRef)",message="migrations and migrationsSourceRef exclude each other"
 type StageSetSpec struct {
 	// interval at which everything is looked at although nothing was told; the controller's --default-interval without it.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('5s')",message="interval is at least 5s"
 	// +optional
 	Interval *metav1.Duration `json:"interval,omitempty"`
 
 	// retryInterval after a failure; the interval without it.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="retryInterval is at least 1s"
 	// +optional
 	RetryInterval *metav1.Duration `json:"retryInterval,omitempty"`
 
 	// timeout is how long a stage may take to become healthy: 15m without it.
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="timeout is more than 0s"
 	// +optional
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
