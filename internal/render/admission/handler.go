@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	admissionv1 "k8s.io/api/admission/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
@@ -39,13 +36,6 @@ type Timing struct {
 	Parse    time.Duration // of all files of one object
 }
 
-// Outcomes of requests.
-const (
-	Allowed   = "allowed"
-	Denied    = "denied"
-	Unchecked = "unchecked" // allowed, with files that were not parsed
-)
-
 const (
 	defaultPatience = 300 * time.Millisecond
 	defaultParse    = time.Second
@@ -66,54 +56,35 @@ func Handler(o Options) http.Handler {
 		_, err := compile.Compile(name, content, library)
 		return err
 	}}
-	return webhookserve.Handler(Path, v, o.Logger)
+	return webhookserve.Handler(Path, v.handler(), o.Logger)
 }
 
-// validator decides about one request at a time; it is used concurrently.
+// validator decides about one snippet at a time; it is used concurrently.
 type validator struct {
 	options Options
 	turns   *webhookserve.Turns
 	parse   func(name, content string) error
 }
 
-// Handle implements admission.Handler.
-func (v *validator) Handle(ctx context.Context, request admission.Request) admission.Response {
-	response, outcome := v.decide(ctx, request)
-	if v.options.Observe != nil {
-		v.options.Observe(outcome)
+func (v *validator) handler() admission.Handler {
+	return webhookserve.Validator[renderv1.JsonnetSnippet, *renderv1.JsonnetSnippet]{
+		Spec:   func(snippet *renderv1.JsonnetSnippet) any { return snippet.Spec },
+		Decide: v.decide, Observe: v.options.Observe,
 	}
-	return response
 }
 
-func (v *validator) decide(ctx context.Context, request admission.Request) (response admission.Response, outcome string) {
-	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
-		return admission.Allowed(""), Allowed
-	}
-	var snippet renderv1.JsonnetSnippet
-	if err := json.Unmarshal(request.Object.Raw, &snippet); err != nil {
-		return admission.Errored(http.StatusBadRequest, fmt.Errorf("reading the snippet: %w", err)), Denied
-	}
-	if snippet.DeletionTimestamp != nil {
-		return admission.Allowed(""), Allowed // a finalizer must be removable, whatever the spec
-	}
-	if request.Operation == admissionv1.Update {
-		var old renderv1.JsonnetSnippet
-		if err := json.Unmarshal(request.OldObject.Raw, &old); err == nil && equality.Semantic.DeepEqual(old.Spec, snippet.Spec) {
-			return admission.Allowed(""), Allowed
-		}
-	}
-	snippet.Namespace = request.Namespace // what the request is for, whatever the object says
-	problems := append(references(&snippet, v.options.NoCrossNamespaceRefs), variables(&snippet, v.options.ExternalVariables)...)
-	wrong, unchecked := v.parseAll(ctx, &snippet)
+func (v *validator) decide(ctx context.Context, snippet *renderv1.JsonnetSnippet) (response admission.Response, outcome string) {
+	problems := append(references(snippet, v.options.NoCrossNamespaceRefs), variables(snippet, v.options.ExternalVariables)...)
+	wrong, unchecked := v.parseAll(ctx, snippet)
 	if problems = append(problems, wrong...); len(problems) > 0 {
-		return admission.Denied(summary(problems)), Denied
+		return admission.Denied(summary(problems)), webhookserve.Denied
 	}
 	if unchecked == nil {
-		return admission.Allowed(""), Allowed
+		return admission.Allowed(""), webhookserve.Allowed
 	}
 	response = admission.Allowed("")
 	response.Warnings = []string{"spec.files were not all parsed here: " + unchecked.Error() + "; what is wrong with them shows in the Ready condition"}
-	return response, Unchecked
+	return response, webhookserve.Unchecked
 }
 
 func summary(problems []string) string {

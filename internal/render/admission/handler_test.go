@@ -159,7 +159,7 @@ func TestHandler_HostileSourcesKeepNobodyWaiting(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		return v.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+		return v.handler().Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 			Operation: admissionv1.Create, Namespace: namespace, Object: runtime.RawExtension{Raw: raw},
 		}})
 	}

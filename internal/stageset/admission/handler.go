@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -31,13 +29,6 @@ type Options struct {
 	Logger   *slog.Logger
 }
 
-// Outcomes of requests.
-const (
-	Allowed   = "allowed"
-	Denied    = "denied"
-	Unchecked = "unchecked" // allowed without a look, because others had the turns
-)
-
 const (
 	defaultPatience = 2 * time.Second
 	// maxProblems is how many are told at once, and as warnings.
@@ -45,7 +36,9 @@ const (
 )
 
 // Handler returns the webhook's HTTP handler.
-func Handler(o Options) http.Handler { return webhookserve.Handler(Path, newValidator(o), o.Logger) }
+func Handler(o Options) http.Handler {
+	return webhookserve.Handler(Path, newValidator(o).handler(), o.Logger)
+}
 
 func newValidator(o Options) *validator {
 	if o.Patience == 0 {
@@ -54,50 +47,31 @@ func newValidator(o Options) *validator {
 	return &validator{options: o, turns: webhookserve.NewTurns(max(runtime.GOMAXPROCS(0), 2))}
 }
 
-// validator decides about one request at a time; it is used concurrently. Namespaces take turns, because expressions take a
+// validator decides about one StageSet at a time; it is used concurrently. Namespaces take turns, because expressions take a
 // while to compile.
 type validator struct {
 	options Options
 	turns   *webhookserve.Turns
 }
 
-// Handle implements admission.Handler.
-func (v *validator) Handle(ctx context.Context, request admission.Request) admission.Response {
-	response, outcome := v.decide(ctx, request)
-	if v.options.Observe != nil {
-		v.options.Observe(outcome)
+func (v *validator) handler() admission.Handler {
+	return webhookserve.Validator[stagesv1.StageSet, *stagesv1.StageSet]{
+		Spec:   func(set *stagesv1.StageSet) any { return set.Spec },
+		Decide: v.decide, Observe: v.options.Observe,
 	}
-	return response
 }
 
-func (v *validator) decide(ctx context.Context, request admission.Request) (response admission.Response, outcome string) {
-	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
-		return admission.Allowed(""), Allowed
-	}
-	var set stagesv1.StageSet
-	if err := json.Unmarshal(request.Object.Raw, &set); err != nil {
-		return admission.Errored(http.StatusBadRequest, fmt.Errorf("reading the StageSet: %w", err)), Denied
-	}
-	if set.DeletionTimestamp != nil {
-		return admission.Allowed(""), Allowed // a finalizer must be removable, whatever the spec
-	}
-	if request.Operation == admissionv1.Update {
-		var old stagesv1.StageSet
-		if err := json.Unmarshal(request.OldObject.Raw, &old); err == nil && equality.Semantic.DeepEqual(old.Spec, set.Spec) {
-			return admission.Allowed(""), Allowed
-		}
-	}
-	set.Namespace = request.Namespace // what the request is for, whatever the object says
-	giveBack, err := v.turns.Take(ctx, request.Namespace, v.options.Patience)
+func (v *validator) decide(ctx context.Context, set *stagesv1.StageSet) (response admission.Response, outcome string) {
+	giveBack, err := v.turns.Take(ctx, set.Namespace, v.options.Patience)
 	if err != nil {
 		return admission.Allowed("").WithWarnings(
-			"the spec was not validated here, because other objects are; what is wrong with it shows in the Ready condition"), Unchecked
+			"the spec was not validated here, because other objects are; what is wrong with it shows in the Ready condition"), webhookserve.Unchecked
 	}
 	defer giveBack()
-	if wrong := validate.Validate(&set, v.options.Rules); len(wrong) > 0 {
-		return invalid(&set, wrong), Denied
+	if wrong := validate.Validate(set, v.options.Rules); len(wrong) > 0 {
+		return invalid(set, wrong), webhookserve.Denied
 	}
-	return admission.Allowed("").WithWarnings(warnings(&set)...), Allowed
+	return admission.Allowed("").WithWarnings(warnings(set)...), webhookserve.Allowed
 }
 
 // invalid is the answer that an API server gives for a spec that breaks a rule of its own.

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
+	"github.com/stagewright/stagewright/internal/kube/webhookserve"
 	"github.com/stagewright/stagewright/internal/stageset/validate"
 )
 
@@ -116,7 +117,7 @@ func TestHandler_KnowsTheRulesOfTheInstallation(t *testing.T) {
 			Rules: validate.Rules{NoCrossNamespaceRefs: denied}, Logger: slog.New(slog.DiscardHandler),
 			Observe: func(outcome string) { outcomes = append(outcomes, outcome) },
 		})
-		want := map[bool]string{true: Denied, false: Allowed}[denied]
+		want := map[bool]string{true: webhookserve.Denied, false: webhookserve.Allowed}[denied]
 		if r := post(t, handler, admissionv1.Create, set, nil); r.Allowed == denied || len(outcomes) != 1 || outcomes[0] != want {
 			t.Errorf("denied %t: allowed %t, outcomes %v", denied, r.Allowed, outcomes)
 		}
@@ -146,11 +147,11 @@ func TestHandler_WhoIsBusyKeepsNobodyWaiting(t *testing.T) {
 	request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 		Operation: admissionv1.Create, Namespace: "team", Object: runtime.RawExtension{Raw: raw},
 	}}
-	if r := v.Handle(t.Context(), request); !r.Allowed || len(r.Warnings) != 1 {
+	if r := v.handler().Handle(t.Context(), request); !r.Allowed || len(r.Warnings) != 1 {
 		t.Errorf("while it is busy: %+v", r)
 	}
 	giveBack()
-	if r := v.Handle(t.Context(), request); r.Allowed {
+	if r := v.handler().Handle(t.Context(), request); r.Allowed {
 		t.Error("it is not validated later either")
 	}
 }
@@ -159,7 +160,7 @@ func TestHandler_RefusesWhatIsNoStageSet(t *testing.T) {
 	request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 		Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: []byte(`{"spec": 1}`)},
 	}}
-	if r := newValidator(Options{}).Handle(t.Context(), request); r.Allowed || r.Result.Code != http.StatusBadRequest {
+	if r := newValidator(Options{}).handler().Handle(t.Context(), request); r.Allowed || r.Result.Code != http.StatusBadRequest {
 		t.Errorf("answer %+v", r)
 	}
 }
