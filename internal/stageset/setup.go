@@ -42,18 +42,12 @@ import (
 
 // CacheOptions narrow the cache of a manager to namespaces, where none is all.
 func CacheOptions(namespaces ...string) cache.Options {
-	options := cache.Options{
+	return cache.Options{
+		DefaultNamespaces: control.Namespaces(namespaces),
 		// Kinds of sources are watched while their definitions are there. Reading one must not begin another watch, for
 		// which the reader would wait until the definition comes.
 		ReaderFailOnMissingInformer: true,
 	}
-	for _, namespace := range namespaces {
-		if options.DefaultNamespaces == nil {
-			options.DefaultNamespaces = map[string]cache.Config{}
-		}
-		options.DefaultNamespaces[namespace] = cache.Config{}
-	}
-	return options
 }
 
 // Setup adds the controller and what it needs to a manager. The manager's scheme knows the kinds of Kubernetes, of this

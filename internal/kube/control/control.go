@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -75,4 +76,16 @@ func (w *Waker) Wake(key types.NamespacedName) {
 	if w.queue != nil {
 		w.queue.Add(ctrl.Request{NamespacedName: key})
 	}
+}
+
+// Namespaces are those that a cache looks at, where none is all.
+func Namespaces(names []string) map[string]cache.Config {
+	if len(names) == 0 {
+		return nil
+	}
+	configs := make(map[string]cache.Config, len(names))
+	for _, name := range names {
+		configs[name] = cache.Config{}
+	}
+	return configs
 }

@@ -1,4 +1,4 @@
-// Package obstest runs a real OTLP gRPC receiver for tests.
+// Package obstest runs a real OTLP gRPC receiver for tests, and compares metrics with their reference.
 package obstest
 
 import (

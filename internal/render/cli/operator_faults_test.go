@@ -68,10 +68,10 @@ func TestOperator_OutlivesTheAPIServer(t *testing.T) {
 			if !gone.Since.After(before.Since) || !strings.Contains(gone.Reason, "the API server does not answer") {
 				t.Errorf("before %+v, now %+v", before, gone)
 			}
-			if code, body, err := o.get(t.Context(), "jsonnet", "/jsonnet/http?x=1"); err != nil || code != http.StatusOK {
+			if code, body, err := o.Get(t.Context(), "jsonnet", "/jsonnet/http?x=1"); err != nil || code != http.StatusOK {
 				t.Errorf("rendering over HTTP: %d %s %v", code, body, err)
 			}
-			if code, _, err := ask(t.Context(), s.Status.ArtifactURL); err != nil || code != http.StatusOK {
+			if code, _, err := kubetest.Get(t.Context(), s.Status.ArtifactURL); err != nil || code != http.StatusOK {
 				t.Errorf("the artifact: %d %v", code, err)
 			}
 			o.probe(t, "/ready", http.StatusOK)
@@ -89,7 +89,7 @@ func TestOperator_OutlivesTheAPIServer(t *testing.T) {
 			if after.Starts <= before.Starts {
 				t.Errorf("%d managers were started, before it was %d", after.Starts, before.Starts)
 			}
-			o.stop(t)
+			o.Stop(t)
 		})
 	}
 }
@@ -115,7 +115,7 @@ func TestOperator_StartsWithoutTheAPIServer(t *testing.T) {
 				o.probe(t, path, c.ready)
 			}
 			o.probe(t, "/live", http.StatusOK)
-			if code, body, err := o.get(t.Context(), "jsonnet", "/jsonnet/http"); err != nil || code != http.StatusOK {
+			if code, body, err := o.Get(t.Context(), "jsonnet", "/jsonnet/http"); err != nil || code != http.StatusOK {
 				t.Errorf("rendering over HTTP: %d %s %v", code, body, err)
 			}
 			g.Open(t)
@@ -124,7 +124,7 @@ func TestOperator_StartsWithoutTheAPIServer(t *testing.T) {
 			g.Shut() // what was ready once stays in its Service
 			o.state(t, http.StatusServiceUnavailable, "unreachable")
 			o.probe(t, "/ready", http.StatusOK)
-			o.stop(t)
+			o.Stop(t)
 		})
 	}
 }
@@ -148,7 +148,7 @@ func TestOperator_OneReplicaReconcilesAndBothServe(t *testing.T) {
 	p.Create(t, s)
 	p.published(t, s) // through the second one, whose storage server has the port of the base URL
 	_, file, _ := strings.Cut(s.Status.ArtifactURL, p.port)
-	if code, _, err := first.get(t.Context(), "storage", file); err != nil || code != http.StatusOK {
+	if code, _, err := first.Get(t.Context(), "storage", file); err != nil || code != http.StatusOK {
 		t.Errorf("the artifact from the leader: %d %v", code, err)
 	}
 	if lease := p.lease(t); *lease.Spec.HolderIdentity == "" {
@@ -156,7 +156,7 @@ func TestOperator_OneReplicaReconcilesAndBothServe(t *testing.T) {
 	}
 
 	began := time.Now()
-	if err := first.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := first.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	leading := second.state(t, http.StatusOK, "reconciling")
@@ -164,22 +164,14 @@ func TestOperator_OneReplicaReconcilesAndBothServe(t *testing.T) {
 	if leading.Starts != standby.Starts {
 		t.Errorf("it needed %d managers for that", leading.Starts)
 	}
-	select {
-	case <-first.exited:
+	if first.Exited() {
 		t.Error("the first one has ended; it was to answer during its delay")
-	default:
 	}
 	first.state(t, http.StatusServiceUnavailable, "stopped")
 	p.edit(t, s, "2")
 	p.published(t, s)
-	if err := first.Process.Signal(syscall.SIGTERM); err != nil { // ends the delay
-		t.Fatal(err)
-	}
-	<-first.exited
-	if first.ended != nil {
-		t.Error(first.ended)
-	}
-	second.stop(t)
+	first.Stop(t) // ends the delay
+	second.Stop(t)
 }
 
 func (p *place) lease(t *testing.T) *coordinationv1.Lease {
@@ -205,12 +197,12 @@ func TestOperator_ThatLosesItsLeaseServesOn(t *testing.T) {
 	}
 	steal("somebody else")
 	kubetest.Eventually(t, func(ctx context.Context) error {
-		if _, body, err := o.get(ctx, "management", "/operator"); err != nil || strings.Contains(body, `"reconciling"`) {
+		if _, body, err := o.Get(ctx, "management", "/operator"); err != nil || strings.Contains(body, `"reconciling"`) {
 			return errors.New("it reconciles without the lease")
 		}
 		return nil
 	})
-	if code, body, err := o.get(t.Context(), "jsonnet", "/jsonnet/http"); err != nil || code != http.StatusOK {
+	if code, body, err := o.Get(t.Context(), "jsonnet", "/jsonnet/http"); err != nil || code != http.StatusOK {
 		t.Errorf("rendering over HTTP: %d %s %v", code, body, err)
 	}
 	o.probe(t, "/ready", http.StatusOK)
@@ -218,7 +210,7 @@ func TestOperator_ThatLosesItsLeaseServesOn(t *testing.T) {
 	if after := o.state(t, http.StatusOK, "reconciling"); after.Starts <= before.Starts {
 		t.Errorf("before %+v, after %+v", before, after)
 	}
-	o.stop(t)
+	o.Stop(t)
 }
 
 // TestOperator_HostileSnippetsDoNotStopHTTP: more of them than there are workers and slots run into their limits, and a
@@ -258,7 +250,7 @@ func TestOperator_HostileSnippetsDoNotStopHTTP(t *testing.T) {
 	kubetest.Eventually(t, func(ctx context.Context) error {
 		began := time.Now()
 		n++
-		code, body, err := o.get(ctx, "jsonnet", fmt.Sprintf("/jsonnet/http?n=%d", n))
+		code, body, err := o.Get(ctx, "jsonnet", fmt.Sprintf("/jsonnet/http?n=%d", n))
 		if err != nil || code != http.StatusOK {
 			t.Fatalf("over HTTP: %d %s %v", code, body, err)
 		}
@@ -267,5 +259,5 @@ func TestOperator_HostileSnippetsDoNotStopHTTP(t *testing.T) {
 	})
 	t.Logf("%d requests over HTTP, the slowest %s", n, slowest)
 	p.published(t, healthy)
-	o.stop(t)
+	o.Stop(t)
 }

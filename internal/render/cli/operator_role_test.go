@@ -65,5 +65,5 @@ func TestOperator_NeedsNoMoreThanItsRole(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.AwaitGone(t, s)
-	o.stop(t)
+	o.Stop(t)
 }

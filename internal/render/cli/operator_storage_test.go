@@ -42,7 +42,7 @@ func TestOperator_OutlivesTheObjectStore(t *testing.T) {
 		}
 		return nil
 	})
-	if code, _, err := ask(t.Context(), first); err != nil || code != http.StatusOK || s.Status.ArtifactURL != first {
+	if code, _, err := kubetest.Get(t.Context(), first); err != nil || code != http.StatusOK || s.Status.ArtifactURL != first {
 		t.Errorf("the last good artifact: %d %v, and the status names %s", code, err, s.Status.ArtifactURL)
 	}
 
@@ -52,10 +52,10 @@ func TestOperator_OutlivesTheObjectStore(t *testing.T) {
 		t.Errorf("nothing new is published: %+v", s.Status)
 	}
 	kubetest.Eventually(t, func(ctx context.Context) error {
-		if code, _, err := ask(ctx, s.Status.ArtifactURL); err != nil || code != http.StatusOK {
+		if code, _, err := kubetest.Get(ctx, s.Status.ArtifactURL); err != nil || code != http.StatusOK {
 			return fmt.Errorf("the new artifact: %d %w", code, err)
 		}
 		return nil
 	})
-	o.stop(t)
+	o.Stop(t)
 }

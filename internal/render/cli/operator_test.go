@@ -1,20 +1,14 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -22,19 +16,12 @@ import (
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
 	"github.com/stagewright/stagewright/internal/kube/kubetest"
+	"github.com/stagewright/stagewright/internal/obs/obstest"
 	"github.com/stagewright/stagewright/internal/render/server"
 )
 
 // operatorProcess is a renderer with an operator, in a process of its own.
-type operatorProcess struct {
-	*exec.Cmd
-	exited chan struct{} // closed when it has; ended is how
-	ended  error
-
-	mu        sync.Mutex
-	addresses map[string]string // by server
-	log       []string
-}
+type operatorProcess struct{ *kubetest.Process }
 
 // place is where operators of a test work.
 type place struct {
@@ -70,83 +57,8 @@ func (p *place) start(t *testing.T, args ...string) *operatorProcess {
 		"--storage-base-url=http://127.0.0.1:" + p.port + "/artifacts", "--storage-listen-address=127.0.0.1", "--storage-port=" + p.port,
 		"--metrics-bind-address=127.0.0.1:0", "--port=0", "--management-port=0", "--shutdown-delay=0",
 	}, args...)
-	o := &operatorProcess{Cmd: exec.Command(os.Args[0], args...), exited: make(chan struct{}), addresses: map[string]string{}}
-	o.Env = append(append(os.Environ(), asRenderer+"=1"), p.env...)
-	o.WaitDelay = 10 * time.Second
-	stderr, err := o.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		for lines := bufio.NewScanner(stderr); lines.Scan(); {
-			o.read(lines.Bytes())
-		}
-		o.ended = o.Wait()
-		close(o.exited)
-	}()
-	t.Cleanup(func() {
-		_ = o.Process.Kill()
-		<-o.exited
-		if t.Failed() {
-			t.Logf("the log of process %d:\n%s", o.Process.Pid, strings.Join(o.lines(), "\n"))
-		}
-	})
-	kubetest.Eventually(t, func(context.Context) error {
-		select {
-		case <-o.exited:
-			t.Fatalf("the renderer ended: %v\n%s", o.ended, strings.Join(o.lines(), "\n"))
-		default:
-		}
-		if o.address("management") == "" || o.address("jsonnet") == "" || o.address("storage") == "" {
-			return errors.New("it does not serve")
-		}
-		return nil
-	})
-	return o
-}
-
-func (o *operatorProcess) read(line []byte) {
-	var parsed struct{ Msg, Server, Address string }
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if json.Unmarshal(line, &parsed) == nil && parsed.Msg == "serving" {
-		o.addresses[parsed.Server] = parsed.Address
-	}
-	o.log = append(o.log, string(line))
-}
-
-func (o *operatorProcess) lines() []string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return append([]string(nil), o.log...)
-}
-
-func (o *operatorProcess) address(server string) string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.addresses[server]
-}
-
-// get asks one of the process's servers.
-func (o *operatorProcess) get(ctx context.Context, server, path string) (code int, body string, err error) {
-	return ask(ctx, "http://"+o.address(server)+path)
-}
-
-func ask(ctx context.Context, url string) (code int, body string, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return 0, "", err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, "", err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	return response.StatusCode, string(text), err
+	environment := append([]string{asRenderer + "=1"}, p.env...)
+	return &operatorProcess{kubetest.StartProcess(t, args, environment, "management", "jsonnet", "storage")}
 }
 
 // state waits until /operator says what is wanted.
@@ -154,7 +66,7 @@ func (o *operatorProcess) state(t *testing.T, code int, status string) server.Op
 	t.Helper()
 	var state server.OperatorState
 	kubetest.Eventually(t, func(ctx context.Context) error {
-		got, body, err := o.get(ctx, "management", "/operator")
+		got, body, err := o.Get(ctx, "management", "/operator")
 		if err != nil {
 			return err
 		}
@@ -172,29 +84,7 @@ func (o *operatorProcess) state(t *testing.T, code int, status string) server.Op
 // probe waits until a probe answers with a code.
 func (o *operatorProcess) probe(t *testing.T, path string, code int) {
 	t.Helper()
-	kubetest.Eventually(t, func(ctx context.Context) error {
-		got, body, err := o.get(ctx, "management", path)
-		if err == nil && got != code {
-			err = fmt.Errorf("%s is %d %s, want %d", path, got, body, code)
-		}
-		return err
-	})
-}
-
-// stop sends a signal and waits for the end.
-func (o *operatorProcess) stop(t *testing.T) {
-	t.Helper()
-	if err := o.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-o.exited:
-		if o.ended != nil {
-			t.Errorf("the renderer ended with %v", o.ended)
-		}
-	case <-time.After(time.Minute):
-		t.Error("the renderer does not end")
-	}
+	o.Shows(t, "management", path, code, "")
 }
 
 // snippet makes a JsonnetSnippet of one file.
@@ -215,7 +105,7 @@ func (p *place) published(t *testing.T, s *renderv1.JsonnetSnippet) {
 		}
 		return nil
 	})
-	if code, body, err := ask(t.Context(), s.Status.ArtifactURL); err != nil || code != http.StatusOK || body == "" {
+	if code, body, err := kubetest.Get(t.Context(), s.Status.ArtifactURL); err != nil || code != http.StatusOK || body == "" {
 		t.Errorf("%s: status %d, %v", s.Status.ArtifactURL, code, err)
 	}
 }
@@ -245,7 +135,7 @@ func TestOperator_PublishesASnippet(t *testing.T) {
 	}
 	var metrics string
 	kubetest.Eventually(t, func(ctx context.Context) error { // a reconcile is counted after the status is written
-		_, served, err := o.get(ctx, "metrics", "/metrics")
+		_, served, err := o.Get(ctx, "metrics", "/metrics")
 		if err != nil {
 			return err
 		}
@@ -265,43 +155,8 @@ func TestOperator_PublishesASnippet(t *testing.T) {
 		}
 		return nil
 	})
-	compareMetrics(t, metrics)
-	o.stop(t)
-}
-
-// compareMetrics compares what is served with the reference page. A metric with labels appears with its first value.
-func compareMetrics(t *testing.T, served string) {
-	t.Helper()
-	page, err := os.ReadFile("../../../docs/reference/renderer-metrics.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	documented, found := map[string]string{}, map[string]string{} // from name to kind
-	labelled := map[string]bool{}
-	for line := range strings.Lines(string(page)) {
-		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| `renderer_") && len(cells) == 4 {
-			name := strings.Trim(cells[0], "|` ")
-			documented[name], labelled[name] = cells[1], strings.TrimSpace(cells[2]) != ""
-		}
-	}
-	for line := range strings.Lines(served) {
-		if fields := strings.Fields(line); strings.HasPrefix(line, "# TYPE renderer_") && len(fields) == 4 {
-			found[fields[2]] = fields[3]
-		}
-	}
-	for name, kind := range documented {
-		if found[name] != kind && (found[name] != "" || !labelled[name]) {
-			t.Errorf("%s is served as %q, documented as %s", name, found[name], kind)
-		}
-	}
-	for name := range found {
-		if documented[name] == "" {
-			t.Errorf("%s is served and not documented", name)
-		}
-	}
-	if len(documented) < 20 {
-		t.Errorf("only %d metrics are documented", len(documented))
-	}
+	obstest.CompareMetrics(t, metrics, "../../../docs/reference/renderer-metrics.md", "renderer_", 20)
+	o.Stop(t)
 }
 
 func variableOf(name, value string) renderv1.Variable {

@@ -46,7 +46,7 @@ func TestOperator_SendsSpans(t *testing.T) {
 			p.Create(t, s)
 			p.published(t, s)
 
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+o.address("jsonnet")+"/jsonnet/http?token="+secret, nil)
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+o.Address("jsonnet")+"/jsonnet/http?token="+secret, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,7 +56,7 @@ func TestOperator_SendsSpans(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = response.Body.Close()
-			o.stop(t) // which sends the rest
+			o.Stop(t) // which sends the rest
 
 			span, err := collector.Find("GET jsonnet", nil)
 			if err != nil {
@@ -108,5 +108,5 @@ func TestOperator_WithoutItsCollectorWorksAndEnds(t *testing.T) {
 	s := snippet("hello", "1")
 	p.Create(t, s)
 	p.published(t, s)
-	o.stop(t)
+	o.Stop(t)
 }

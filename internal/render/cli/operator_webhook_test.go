@@ -166,7 +166,7 @@ func TestWebhook_WithAMountedCertificate(t *testing.T) {
 		return p.Client.Update(t.Context(), configuration)
 	})
 	p.answers(t)
-	o.stop(t)
+	o.Stop(t)
 }
 
 // TestWebhook_WithItsOwnCertificate, on every replica, whoever leads.
@@ -200,8 +200,8 @@ func TestWebhook_WithItsOwnCertificate(t *testing.T) {
 			return err
 		})
 	}
-	standby.stop(t)
-	o.stop(t)
+	standby.Stop(t)
+	o.Stop(t)
 }
 
 // TestWebhook_HostileObjectsKeepNobodyWaiting: one namespace sends what takes the parser longest, as fast as it can.
@@ -251,7 +251,7 @@ func TestWebhook_HostileObjectsKeepNobodyWaiting(t *testing.T) {
 	ended.Store(true)
 	senders.Wait()
 	t.Logf("%d hostile objects; the slowest pair of others took %s each", sent.Load(), slowest)
-	o.stop(t)
+	o.Stop(t)
 }
 
 func mustFreePort(t *testing.T) string {

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -124,20 +123,7 @@ func (r *rig) start(t testing.TB, namespaces ...string) (stop func()) {
 	if err := Setup(mgr, r.options); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		t.Fatal("the cache did not sync")
-	}
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("the manager ended with %v", err)
-		}
-	})
-	t.Cleanup(stop)
-	return stop
+	return kubetest.RunManager(t, mgr)
 }
 
 // snippet is one with files and nothing else.

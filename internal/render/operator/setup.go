@@ -36,7 +36,8 @@ func CacheOptions(selector labels.Selector, namespaces ...string) cache.Options 
 	if selector == nil {
 		selector = labels.Everything()
 	}
-	options := cache.Options{
+	return cache.Options{
+		DefaultNamespaces: control.Namespaces(namespaces),
 		ByObject: map[client.Object]cache.ByObject{
 			&renderv1.JsonnetSnippet{}: {Label: selector},
 			&renderv1.JsonnetLibrary{}: {Label: selector},
@@ -45,13 +46,6 @@ func CacheOptions(selector labels.Selector, namespaces ...string) cache.Options 
 		// which the reader would wait until the definition comes.
 		ReaderFailOnMissingInformer: true,
 	}
-	for _, namespace := range namespaces {
-		if options.DefaultNamespaces == nil {
-			options.DefaultNamespaces = map[string]cache.Config{}
-		}
-		options.DefaultNamespaces[namespace] = cache.Config{}
-	}
-	return options
 }
 
 // Setup adds the controllers and what they need to a manager. The manager's scheme knows the kinds of Kubernetes, of

@@ -32,16 +32,16 @@ func TestProgram_ServesAndEnds(t *testing.T) {
 	t.Parallel()
 	e := kubetest.Start(t, stagesv1.AddToScheme)
 	p := start(t, e, "--object-level-kms")
-	p.shows(t, "probes", "/healthz", http.StatusOK, "alive")
-	p.shows(t, "probes", "/readyz", http.StatusOK, "ready")
-	p.shows(t, "gate", "/gate/"+e.Namespace+"/shop/app", http.StatusServiceUnavailable, `"ready":false`)
-	p.shows(t, "metrics", "/metrics", http.StatusOK, "stageset_controller_reconciling 1")
-	p.shows(t, "metrics", "/metrics", http.StatusOK, `stageset_http_requests_total{code="503",method="GET",server="gate"}`)
-	p.shows(t, "metrics", "/metrics", http.StatusOK, "rest_client_requests_total")
-	if !strings.Contains(p.text(), "this release does not decrypt files yet") {
+	p.Shows(t, "probes", "/healthz", http.StatusOK, "alive")
+	p.Shows(t, "probes", "/readyz", http.StatusOK, "ready")
+	p.Shows(t, "gate", "/gate/"+e.Namespace+"/shop/app", http.StatusServiceUnavailable, `"ready":false`)
+	p.Shows(t, "metrics", "/metrics", http.StatusOK, "stageset_controller_reconciling 1")
+	p.Shows(t, "metrics", "/metrics", http.StatusOK, `stageset_http_requests_total{code="503",method="GET",server="gate"}`)
+	p.Shows(t, "metrics", "/metrics", http.StatusOK, "rest_client_requests_total")
+	if !strings.Contains(p.Log(), "this release does not decrypt files yet") {
 		t.Error("it does not say what it does not do")
 	}
-	p.end(t)
+	p.Stop(t)
 }
 
 // TestProgram_WithoutACertificateSaysSo: the webhook is on by default, and needs a directory with a certificate.

@@ -101,8 +101,8 @@ func (c *controller) works(t *testing.T) {
 	}
 	c.AwaitGone(t, set)
 	c.AwaitGone(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "base", Namespace: c.Namespace}})
-	process.end(t)
-	if strings.Contains(process.text(), "forbidden") {
+	process.Stop(t)
+	if strings.Contains(process.Log(), "forbidden") {
 		t.Error("the log tells of something that is forbidden")
 	}
 }
@@ -162,14 +162,14 @@ func withoutRightsOn(t *testing.T, missing string, args ...string) {
 	}
 	process := start(t, c.Env, append(args, c.args...)...)
 	kubetest.Eventually(t, func(context.Context) error {
-		if !strings.Contains(process.text(), "cannot list resource") {
+		if !strings.Contains(process.Log(), "cannot list resource") {
 			return errors.New("the log does not tell what is not allowed")
 		}
 		return nil
 	})
-	process.shows(t, "probes", "/readyz", http.StatusServiceUnavailable, "starting")
-	process.shows(t, "metrics", "/metrics", http.StatusOK, "stageset_controller_reconciling 0\n")
+	process.Shows(t, "probes", "/readyz", http.StatusServiceUnavailable, "starting")
+	process.Shows(t, "metrics", "/metrics", http.StatusOK, "stageset_controller_reconciling 0\n")
 	began := time.Now()
-	process.end(t)
+	process.Stop(t)
 	t.Logf("it has ended after %s", time.Since(began).Round(time.Millisecond))
 }

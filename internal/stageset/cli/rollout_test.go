@@ -115,7 +115,7 @@ func TestProgram_RollsOutAndTells(t *testing.T) {
 	if app.Data["state"] != secret {
 		t.Errorf("the variable is %q", app.Data["state"])
 	}
-	gate := c.shows(t, "gate", "/gate/"+p.Namespace+"/shop/app", http.StatusOK, fmt.Sprintf(`{"ready":true,"phase":"Ready","revision":%q}`, revision))
+	gate := c.Shows(t, "gate", "/gate/"+p.Namespace+"/shop/app", http.StatusOK, fmt.Sprintf(`{"ready":true,"phase":"Ready","revision":%q}`, revision))
 	var served string
 	for _, line := range []string{
 		`stageset_reconciles_total{reason="Succeeded"}`, `stageset_applied_objects_total{change="created"} 2`,
@@ -123,10 +123,10 @@ func TestProgram_RollsOutAndTells(t *testing.T) {
 		"stageset_waits 0", "stageset_watches ", "stageset_controller_starts_total 1", "workqueue_depth", "controller_runtime_reconcile_total",
 		"leader_election_master_status", "rest_client_requests_total", "go_goroutines", "process_start_time_seconds",
 	} {
-		served = c.shows(t, "metrics", "/metrics", http.StatusOK, line)
+		served = c.Shows(t, "metrics", "/metrics", http.StatusOK, line)
 	}
-	compareMetrics(t, served)
-	c.end(t) // which sends the rest of the spans
+	obstest.CompareMetrics(t, served, "../../../docs/reference/stageset-controller-metrics.md", "stageset_", 15)
+	c.Stop(t) // which sends the rest of the spans
 
 	if span, err := collector.Find("reconcile StageSet", nil); err != nil {
 		t.Error(err)
@@ -143,42 +143,8 @@ func TestProgram_RollsOutAndTells(t *testing.T) {
 			t.Errorf("a secret in %s", span)
 		}
 	}
-	if strings.Contains(c.text()+gate+served+fmt.Sprint(set.Status), secret) {
+	if strings.Contains(c.Log()+gate+served+fmt.Sprint(set.Status), secret) {
 		t.Error("a secret in the log, at the gate, in the metrics or in the status")
-	}
-}
-
-// compareMetrics compares what is served with the reference page. A metric with labels appears with its first value.
-func compareMetrics(t *testing.T, served string) {
-	t.Helper()
-	page, err := os.ReadFile("../../../docs/reference/stageset-controller-metrics.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	documented, labelled, found := map[string]string{}, map[string]bool{}, map[string]string{}
-	for line := range strings.Lines(string(page)) {
-		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| `stageset_") && len(cells) == 4 {
-			name := strings.Trim(cells[0], "|` ")
-			documented[name], labelled[name] = cells[1], strings.TrimSpace(cells[2]) != ""
-		}
-	}
-	for line := range strings.Lines(served) {
-		if fields := strings.Fields(line); strings.HasPrefix(line, "# TYPE stageset_") && len(fields) == 4 {
-			found[fields[2]] = fields[3]
-		}
-	}
-	for name, kind := range documented {
-		if found[name] != kind && (found[name] != "" || !labelled[name]) {
-			t.Errorf("%s is served as %q, documented as %s", name, found[name], kind)
-		}
-	}
-	for name := range found {
-		if documented[name] == "" {
-			t.Errorf("%s is served and not documented", name)
-		}
-	}
-	if len(documented) < 15 {
-		t.Errorf("only %d metrics are documented", len(documented))
 	}
 }
 
@@ -196,21 +162,21 @@ func TestProgram_AnotherReplicaGoesOnWithARun(t *testing.T) {
 	}
 	p.Create(t, outside, set)
 	first := start(t, p.Env, "--leader-elect")
-	first.shows(t, "metrics", "/metrics", http.StatusOK, "stageset_waits 1\n")
-	first.shows(t, "gate", "/gate/"+p.Namespace+"/shop/base", http.StatusServiceUnavailable, `"phase":"Waiting"`)
+	first.Shows(t, "metrics", "/metrics", http.StatusOK, "stageset_waits 1\n")
+	first.Shows(t, "gate", "/gate/"+p.Namespace+"/shop/base", http.StatusServiceUnavailable, `"phase":"Waiting"`)
 	second := start(t, p.Env, "--leader-elect")
-	second.shows(t, "probes", "/readyz", http.StatusOK, "ready")
-	second.shows(t, "metrics", "/metrics", http.StatusOK, "stageset_controller_reconciling 0\n")
-	second.shows(t, "metrics", "/metrics", http.StatusOK, "stageset_waits 0\n")
-	second.shows(t, "gate", "/gate/"+p.Namespace+"/shop/base", http.StatusServiceUnavailable, `"phase":"Waiting"`)
+	second.Shows(t, "probes", "/readyz", http.StatusOK, "ready")
+	second.Shows(t, "metrics", "/metrics", http.StatusOK, "stageset_controller_reconciling 0\n")
+	second.Shows(t, "metrics", "/metrics", http.StatusOK, "stageset_waits 0\n")
+	second.Shows(t, "gate", "/gate/"+p.Namespace+"/shop/base", http.StatusServiceUnavailable, `"phase":"Waiting"`)
 	p.Await(t, set, func() error { return nil })
 	run := set.Status.Run.ID
 
 	told := time.Now()
-	first.end(t)
-	second.shows(t, "metrics", "/metrics", http.StatusOK, "stageset_controller_reconciling 1\n")
+	first.Stop(t)
+	second.Shows(t, "metrics", "/metrics", http.StatusOK, "stageset_controller_reconciling 1\n")
 	t.Logf("the other replica reconciles %s after the signal", time.Since(told).Round(time.Millisecond))
-	second.shows(t, "metrics", "/metrics", http.StatusOK, "stageset_waits 1\n")
+	second.Shows(t, "metrics", "/metrics", http.StatusOK, "stageset_waits 1\n")
 	p.Await(t, outside, func() error {
 		outside.Data["state"] = "done"
 		return p.Client.Update(t.Context(), outside)
@@ -219,8 +185,8 @@ func TestProgram_AnotherReplicaGoesOnWithARun(t *testing.T) {
 	if set.Status.LastApplied.ID != run {
 		t.Errorf("the run is %s, it was %s", set.Status.LastApplied.ID, run)
 	}
-	second.shows(t, "gate", "/gate/"+p.Namespace+"/shop/app", http.StatusOK, `"ready":true`)
-	second.end(t)
+	second.Shows(t, "gate", "/gate/"+p.Namespace+"/shop/app", http.StatusOK, `"ready":true`)
+	second.Stop(t)
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: leaseName}}
 	p.Await(t, lease, func() error {
 		if holder := lease.Spec.HolderIdentity; holder != nil && *holder != "" {
@@ -245,21 +211,21 @@ func TestProgram_OutlivesTheAPIServer(t *testing.T) {
 			c := start(t, p.Env, append(args, "--kubeconfig="+proxy.Kubeconfig)...)
 			p.applied(t, set, revision)
 			gate := "/gate/" + p.Namespace + "/shop/app"
-			answer := c.shows(t, "gate", gate, http.StatusOK, revision)
+			answer := c.Shows(t, "gate", gate, http.StatusOK, revision)
 
 			proxy.Shut()
-			c.shows(t, "metrics", "/metrics", http.StatusOK, "stageset_controller_reconciling 0\n")
-			if during := c.shows(t, "gate", gate, http.StatusOK, revision); during != answer {
+			c.Shows(t, "metrics", "/metrics", http.StatusOK, "stageset_controller_reconciling 0\n")
+			if during := c.Shows(t, "gate", gate, http.StatusOK, revision); during != answer {
 				t.Errorf("during the outage the gate says %s, before %s", during, answer)
 			}
-			c.shows(t, "probes", "/readyz", http.StatusOK, "ready")
-			c.shows(t, "probes", "/healthz", http.StatusOK, "alive")
+			c.Shows(t, "probes", "/readyz", http.StatusOK, "ready")
+			c.Shows(t, "probes", "/healthz", http.StatusOK, "alive")
 			next := p.publish(t, p.Namespace, "app", configMap("app", "2"))
 			proxy.Open(t)
 			p.applied(t, set, next)
-			c.shows(t, "gate", gate, http.StatusOK, next)
-			c.shows(t, "metrics", "/metrics", http.StatusOK, "stageset_controller_reconciling 1\n")
-			c.end(t)
+			c.Shows(t, "gate", gate, http.StatusOK, next)
+			c.Shows(t, "metrics", "/metrics", http.StatusOK, "stageset_controller_reconciling 1\n")
+			c.Stop(t)
 		})
 	}
 }
@@ -271,17 +237,17 @@ func TestProgram_StartsWithoutTheAPIServer(t *testing.T) {
 	proxy := kubetest.NewProxy(t, os.Getenv(kubetest.KubeconfigVariable))
 	proxy.Shut()
 	c := start(t, p.Env, "--kubeconfig="+proxy.Kubeconfig)
-	c.shows(t, "probes", "/healthz", http.StatusOK, "alive")
-	c.shows(t, "probes", "/readyz", http.StatusServiceUnavailable, "")
-	c.shows(t, "gate", "/gate/"+p.Namespace+"/shop/app", http.StatusServiceUnavailable, `"ready":false`)
+	c.Shows(t, "probes", "/healthz", http.StatusOK, "alive")
+	c.Shows(t, "probes", "/readyz", http.StatusServiceUnavailable, "")
+	c.Shows(t, "gate", "/gate/"+p.Namespace+"/shop/app", http.StatusServiceUnavailable, `"ready":false`)
 	p.publish(t, p.Namespace, "base", configMap("base", "1"))
 	revision := p.publish(t, p.Namespace, "app", configMap("app", "1"))
 	set := p.set(p.Namespace)
 	p.Create(t, set)
 	proxy.Open(t)
 	p.applied(t, set, revision)
-	c.shows(t, "probes", "/readyz", http.StatusOK, "ready")
-	c.end(t)
+	c.Shows(t, "probes", "/readyz", http.StatusOK, "ready")
+	c.Stop(t)
 }
 
 // TestProgram_WorksInItsNamespacesAlone, whether a flag or the environment names them; the flag wins.
@@ -307,8 +273,8 @@ func TestProgram_WorksInItsNamespacesAlone(t *testing.T) {
 			}
 			process := startWith(t, p.Env, []string{watchVariable + "=" + c.variable}, "--watch-namespaces="+c.flag)
 			p.applied(t, sets[1], revision)
-			process.shows(t, "gate", "/gate/"+c.works+"/"+sets[1].Name+"/app", http.StatusOK, revision)
-			process.shows(t, "gate", "/gate/"+c.rests+"/"+sets[0].Name+"/app", http.StatusServiceUnavailable, `"phase":""`)
+			process.Shows(t, "gate", "/gate/"+c.works+"/"+sets[1].Name+"/app", http.StatusOK, revision)
+			process.Shows(t, "gate", "/gate/"+c.rests+"/"+sets[0].Name+"/app", http.StatusServiceUnavailable, `"phase":""`)
 			p.Await(t, sets[0], func() error { return nil })
 			if len(sets[0].Finalizers) > 0 || len(sets[0].Status.Conditions) > 0 {
 				t.Errorf("what is in another namespace has %v %+v", sets[0].Finalizers, sets[0].Status)
@@ -319,7 +285,7 @@ func TestProgram_WorksInItsNamespacesAlone(t *testing.T) {
 				}
 				p.AwaitGone(t, set)
 			}
-			process.end(t)
+			process.Stop(t)
 		})
 	}
 }

@@ -176,8 +176,8 @@ func TestWebhook_WithItsOwnCertificate(t *testing.T) {
 	p := start(t, e, "--enable-webhook", "--webhook-cert-mode=self-signed", "--webhook-validating-config-name="+configuration.Name,
 		flag, "--no-cross-namespace-refs")
 	decides(t, e, existing)
-	p.shows(t, "metrics", "/metrics", http.StatusOK, `stageset_admissions_total{outcome="denied"} 2`)
-	p.end(t)
+	p.Shows(t, "metrics", "/metrics", http.StatusOK, `stageset_admissions_total{outcome="denied"} 2`)
+	p.Stop(t)
 }
 
 // TestWebhook_WithAMountedCertificate, which is replaced while it serves.
@@ -224,5 +224,5 @@ func TestWebhook_WithAMountedCertificate(t *testing.T) {
 		return connection.Close()
 	})
 	decides(t, e, existing)
-	p.end(t)
+	p.Stop(t)
 }
