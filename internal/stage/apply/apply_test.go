@@ -1,17 +1,13 @@
 package apply_test
 
 import (
-	"context"
-	"fmt"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
-	"github.com/stagewright/stagewright/internal/kube/kubetest"
 )
 
 func TestApply_UnchangedSendsNothing(t *testing.T) {
@@ -156,17 +152,7 @@ func TestApply_SentInOurNameAndNotRecorded(t *testing.T) {
 	s := newSite(t)
 	object := s.configMap(t, "one", "1")
 	s.apply(t, object)
-	before := s.read(t, object).GetManagedFields()[0].Time.Time
-	late := s.sibling(s.owner.Name, s.stage)
-	kubetest.Eventually(t, func(context.Context) error { // the API server keeps the second in which it was
-		if _, err := late.send(t, late.job(s.survey(t, nil), s.configMap(t, "one", time.Now().String()))); err != nil {
-			return err
-		}
-		if now := s.read(t, object).GetManagedFields()[0].Time; !now.After(before) {
-			return fmt.Errorf("it was sent at %s, as before", now)
-		}
-		return nil
-	})
+	s.applyLate(t, object)
 	wantChanges(t, s.apply(t, object), map[string]string{"one": "configured drift"})
 	if got, _, _ := unstructured.NestedString(s.read(t, object).Object, "data", "a"); got != "1" {
 		t.Errorf("the value is %q, want what was rendered", got)

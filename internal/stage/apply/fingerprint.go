@@ -8,6 +8,7 @@ import (
 	"hash"
 	"strconv"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -74,8 +75,7 @@ func (p prints) of(id inventory.ID, body []byte) string {
 func managedPrint(managed []metav1.ManagedFieldsEntry) string {
 	var sum hash.Hash
 	for _, m := range managed {
-		if m.Manager != stagesv1.FieldManager || m.Operation != metav1.ManagedFieldsOperationApply ||
-			m.Subresource != "" || m.FieldsV1 == nil {
+		if !ours(m) {
 			continue
 		}
 		if sum == nil {
@@ -91,6 +91,21 @@ func managedPrint(managed []metav1.ManagedFieldsEntry) string {
 		return ""
 	}
 	return shorten(sum.Sum(nil))
+}
+
+// appliedAt is when our field manager has changed something last, to the second; zero where that is not known.
+func appliedAt(managed []metav1.ManagedFieldsEntry) (last time.Time) {
+	for _, m := range managed {
+		if ours(m) && m.Time != nil && m.Time.After(last) {
+			last = m.Time.Time
+		}
+	}
+	return last
+}
+
+// ours says whether fields are those that we have applied.
+func ours(m metav1.ManagedFieldsEntry) bool {
+	return m.Manager == stagesv1.FieldManager && m.Operation == metav1.ManagedFieldsOperationApply && m.Subresource == "" && m.FieldsV1 != nil
 }
 
 func shorten(sum []byte) string {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -164,6 +165,24 @@ func (s *site) send(t testing.TB, job apply.Job) (apply.Result, error) {
 		return apply.Result{}, err
 	}
 	return plan.Apply(t.Context(), s.recorded)
+}
+
+// applyLate applies something else in the name of the site, in a later second, of which the site does not know. It is what a
+// controller does that leads no more, or leads by now.
+func (s *site) applyLate(t testing.TB, object *unstructured.Unstructured) {
+	t.Helper()
+	before := s.read(t, object).GetManagedFields()[0].Time
+	other := s.sibling(s.owner.Name, s.stage)
+	kubetest.Eventually(t, func(context.Context) error { // the API server keeps the second in which it was
+		late := s.configMap(t, object.GetName(), time.Now().String())
+		if _, err := other.send(t, other.job(other.survey(t, []*unstructured.Unstructured{late}), late)); err != nil {
+			return err
+		}
+		if now := s.read(t, object).GetManagedFields()[0].Time; !now.After(before.Time) {
+			return fmt.Errorf("it was sent at %s, as before", now)
+		}
+		return nil
+	})
 }
 
 // job is a job with what the site knows.

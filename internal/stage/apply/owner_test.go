@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/google/go-cmp/cmp"
+
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
 	"github.com/stagewright/stagewright/internal/stage/apply"
 	"github.com/stagewright/stagewright/internal/stage/inventory"
@@ -92,6 +94,23 @@ func TestApply_ObjectThatChangesMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantChanges(t, result, map[string]string{"one": "configured"})
+}
+
+// TestApply_AppliedByAnotherControllerMeanwhile: one that leads no more, and does not know it yet, takes nothing back.
+func TestApply_AppliedByAnotherControllerMeanwhile(t *testing.T) {
+	s := newSite(t)
+	object := s.configMap(t, "one", "1")
+	s.apply(t, object)
+	live := s.survey(t, nil)
+	s.applyLate(t, object)
+	before := s.read(t, object)
+	_, err := s.send(t, s.job(live, s.configMap(t, "one", "2")))
+	if err == nil || !strings.Contains(err.Error(), "another controller has applied it") {
+		t.Errorf("the error is %v", err)
+	}
+	if diff := cmp.Diff(before, s.read(t, object)); diff != "" {
+		t.Errorf("it was changed: %s", diff)
+	}
 }
 
 // TestApply_ObjectThatIsReplacedMeanwhile: the survey's object is gone, and another has its name.

@@ -17,7 +17,7 @@ import (
 )
 
 // errNotOurs says that an object is not what was decided on any more.
-var errNotOurs = errors.New("it was given to somebody else or is to be kept; it is decided on again")
+var errNotOurs = errors.New("it was applied again, given to somebody else or is to be kept; it is decided on again")
 
 // Removal is the deletion of objects.
 type Removal struct {
@@ -101,21 +101,22 @@ func (r *removal) remove(ctx context.Context, d inventory.Decision) error {
 		switch {
 		case !exists, now.UID != live.UID, now.Deleting:
 			return nil
-		case !sameOwner(d.Live, now):
+		case !toGo(d.Live, now):
 			return fmt.Errorf("deleting %s: %w", d.Entry.ID.Display(), errNotOurs)
 		}
 		live = now
 	}
 }
 
-// sameOwner says that an object is still to go as far as its metadata tells.
-func sameOwner(decided, now inventory.Live) bool {
+// toGo says that an object is still to go as far as its metadata tells. What was applied in our name since then was wanted by
+// a controller that leads by now.
+func toGo(decided, now inventory.Live) bool {
 	for _, label := range []string{stagesv1.NameLabel, stagesv1.NamespaceLabel, stagesv1.StageLabel} {
 		if decided.Labels[label] != now.Labels[label] {
 			return false
 		}
 	}
-	return now.Annotations[stagesv1.PruneAnnotation] != stagesv1.Disabled
+	return now.Annotations[stagesv1.PruneAnnotation] != stagesv1.Disabled && appliedAt(decided.Managed).Equal(appliedAt(now.Managed))
 }
 
 // see reads what is left.

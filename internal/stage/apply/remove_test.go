@@ -103,6 +103,17 @@ func TestRemove_ObjectThatChangesMeanwhile(t *testing.T) {
 			},
 			want: "one gone",
 		},
+		"in a field of ours, by somebody else": {
+			change: func(t *testing.T, s *site, now *unstructured.Unstructured) {
+				_ = unstructured.SetNestedField(now.Object, "theirs", "data", "a")
+				update(t, s, now)
+			},
+			want: "one gone",
+		},
+		"by a controller that leads now": {
+			change: func(t *testing.T, s *site, now *unstructured.Unstructured) { s.applyLate(t, now) },
+			want:   "one failed", stays: true,
+		},
 		"to another owner": {
 			change: func(t *testing.T, s *site, now *unstructured.Unstructured) {
 				labels := now.GetLabels()

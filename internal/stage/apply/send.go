@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,6 +19,9 @@ import (
 // attempt no longer asks that it is as it was read: there are objects that never rest.
 const attempts = 3
 
+// errAppliedMeanwhile says that what is to be sent may be old: what was applied in our name is not from here.
+var errAppliedMeanwhile = errors.New("another controller has applied it in the meantime; it is looked at again")
+
 // send applies an object and says what became of it.
 func (r *run) send(ctx context.Context, it *item) (Outcome, error) {
 	for attempt := 1; ; attempt++ {
@@ -29,8 +33,12 @@ func (r *run) send(ctx context.Context, it *item) (Outcome, error) {
 		case err == nil:
 			return r.applied(it, applied), nil
 		case apierrors.IsConflict(err) && attempt < attempts:
+			before := it.live
 			if err := r.lookAgain(ctx, it); err != nil {
 				return Outcome{Entry: it.entry}, err
+			}
+			if it.live.UID == before.UID && !appliedAt(it.live.Managed).Equal(appliedAt(before.Managed)) {
+				return Outcome{Entry: it.entry}, errAppliedMeanwhile
 			}
 			continue
 		}
