@@ -171,12 +171,28 @@ var (
 	}
 )
 
+// afterEachWrite calls a test with each number of writes after which a process is to end, until it says that there were not as
+// many between two releases.
+func afterEachWrite(t *testing.T, test func(writes int64) (cut bool)) {
+	t.Helper()
+	const most = 60
+	for writes := range int64(most) {
+		cut := test(writes)
+		if t.Failed() {
+			t.Fatalf("after %d writes", writes)
+		}
+		if !cut {
+			return
+		}
+	}
+	t.Errorf("it takes more than %d writes", most)
+}
+
 // TestKill_AnswerThatIsLost: the last write was made, but the process ends before it hears of it. One object is recreated on
 // the way.
 func TestKill_AnswerThatIsLost(t *testing.T) {
 	t.Parallel()
 	from, to := oneRelease, anotherRelease
-	const most = 60 // writes on the way from one to the other
 	for name, lost := range map[string]bool{"answered": false, "lost": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -188,16 +204,14 @@ func TestKill_AnswerThatIsLost(t *testing.T) {
 			r.settle(t, set)
 			stop()
 			next, last := to, from
-			for writes, done := int64(0), false; !done && !t.Failed(); writes++ { // there and back
-				if writes == most {
-					t.Fatalf("it takes more than %d writes", most)
-				}
+			afterEachWrite(t, func(writes int64) (cut bool) { // there and back
 				r.publishRelease(t, next)
-				done = !r.disturbed(t, set, writes, lost)
+				cut = r.disturbed(t, set, writes, lost)
 				r.finish(t, set)
 				r.wantRelease(t, set, next, others)
 				next, last = last, next
-			}
+				return cut
+			})
 		})
 	}
 }
@@ -206,7 +220,6 @@ func TestKill_AnswerThatIsLost(t *testing.T) {
 // was written of the other, recorded or not, is as it was in the end.
 func TestKill_ReleaseThatIsTakenBack(t *testing.T) {
 	t.Parallel()
-	const most = 60 // writes on the way from one to the other
 	for name, other := range map[string]release{"another": anotherRelease, "changed": changedRelease} {
 		for how, lost := range map[string]bool{"answered": false, "lost": true} {
 			t.Run(name+" "+how, func(t *testing.T) {
@@ -218,19 +231,14 @@ func TestKill_ReleaseThatIsTakenBack(t *testing.T) {
 				stop := r.start(t)
 				r.settle(t, set)
 				stop()
-				for writes, done := int64(0), false; !done && !t.Failed(); writes++ {
-					if writes == most {
-						t.Fatalf("it takes more than %d writes", most)
-					}
+				afterEachWrite(t, func(writes int64) (cut bool) {
 					r.publishRelease(t, other)
-					done = !r.disturbed(t, set, writes, lost)
+					cut = r.disturbed(t, set, writes, lost)
 					r.publishRelease(t, oneRelease)
 					r.finish(t, set)
 					r.wantRelease(t, set, oneRelease, others)
-					if t.Failed() {
-						t.Fatalf("after %d writes of the other release", writes)
-					}
-				}
+					return cut
+				})
 			})
 		}
 	}

@@ -100,13 +100,13 @@ func TestTeardown_IsForcedThoughNothingIsAnswered(t *testing.T) {
 		inventories: inventory.NewStore(inventory.StoreOptions{Client: r.Client, Reader: r.Client}),
 		waits:       health.NewWatcher(health.WatcherOptions{}), watches: unwatching{},
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 16*time.Second)
 	defer cancel()
 	r.Await(t, set, func() error { return nil })
 	if _, err := c.teardown(ctx, &scope{set: set, now: time.Now()}); err == nil || !strings.Contains(err.Error(), "it is given up at") {
 		t.Errorf("before its time is over: %v", err)
 	}
-	later, cancel := context.WithTimeout(t.Context(), 6*time.Second)
+	later, cancel := context.WithTimeout(t.Context(), 16*time.Second)
 	defer cancel()
 	r.Await(t, set, func() error { return nil })
 	if _, err := c.teardown(later, &scope{set: set, now: time.Now().Add(time.Hour)}); err != nil {

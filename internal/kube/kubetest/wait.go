@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	patience     = time.Minute // long, because only a test that fails waits for it
+	patience     = 3 * time.Minute // long, because only a test that fails waits for it, and machines are busy at times
 	pollInterval = 20 * time.Millisecond
 )
 
-// Eventually calls check until it returns nil, and fails the test with its last error when it still does not after a
-// minute.
+// Eventually calls check until it returns nil, and fails the test with its last error when it still does not after three
+// minutes.
 func Eventually(t testing.TB, check func(ctx context.Context) error) {
 	t.Helper()
 	if err := poll(t.Context(), patience, check); err != nil {
