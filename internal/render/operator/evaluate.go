@@ -21,7 +21,7 @@ func (c *snippets) limit(_ context.Context, s *scope) (reconcile.Outcome, error)
 		return reconcile.Next(), nil
 	}
 	now := c.options.Now()
-	s.spent = s.past.bucket.ReserveN(now, 1)
+	s.spent, s.spentAt = s.past.bucket.ReserveN(now, 1), now
 	if delay := s.spent.DelayFrom(now); delay > 0 {
 		s.spent.CancelAt(now)
 		return reconcile.Next(), reconcile.Waiting(now.Add(delay), renderv1.ReasonRateLimited, errors.New(
@@ -69,7 +69,7 @@ func (c *snippets) evaluationError(s *scope, failed *jsonnet.Error) error {
 	switch failed.Reason {
 	case jsonnet.EvaluationUnavailable:
 		if s.spent != nil {
-			s.spent.CancelAt(now)
+			s.spent.CancelAt(s.spentAt) // later it would count as used
 		}
 		return reconcile.Waiting(now.Add(pause), renderv1.ReasonEvaluationUnavailable, fmt.Errorf("%w; it is tried again", err))
 	case jsonnet.EvaluationTimeout:

@@ -46,10 +46,11 @@ type inputs struct {
 
 // output is what is published.
 type output struct {
-	json   []byte            // set by evaluate
-	spent  *rate.Reservation // of the budget; set by limit
-	packed artifact.Packed   // set by pack
-	stored storage.Stored    // set by store
+	json    []byte            // set by evaluate
+	spent   *rate.Reservation // of the budget; set by limit
+	spentAt time.Time         // set by limit
+	packed  artifact.Packed   // set by pack
+	stored  storage.Stored    // set by store
 }
 
 // origin is where files come from: the object itself, or an artifact that is loaded when it is needed.
