@@ -210,23 +210,29 @@ func checkBucket(ctx context.Context, bucket *objectstore.Bucket, logger *slog.L
 	}
 }
 
-// listenStorage binds the server of the artifacts. They are served below the path of the base URL, and without it, for
-// proxies that take it away.
+// listenStorage binds the server of the artifacts.
 func (o *operatorConfig) listenStorage(ctx context.Context, store storage.Store, s shared) (*serving.Server, error) {
 	base, err := url.Parse(o.storage.baseURL)
 	if err != nil {
 		return nil, errors.New("--storage-base-url is not a URL") // validated
 	}
-	files := storage.Handler(store, s.logger)
+	handler := belowBase(base, storage.Handler(store, s.logger))
+	return o.storage.server.listen(ctx, "storage", "storage-", s.observation.requests.Observe("storage", handler), s.logger)
+}
+
+// belowBase serves files below the path of the base URL, and without it, for proxies that take it away.
+func belowBase(base *url.URL, files http.Handler) http.Handler {
 	prefix := strings.TrimRight(base.Path, "/")
-	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if rest, ok := strings.CutPrefix(r.URL.Path, prefix); prefix != "" && ok && strings.HasPrefix(rest, "/") {
-			http.StripPrefix(prefix, files).ServeHTTP(w, r)
-			return
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if rest, ok := strings.CutPrefix(r.URL.Path, prefix+"/"); ok {
+			if _, err := storage.ParsePath(rest); err == nil { // else the namespace is called as the base path is
+				inside := *r
+				inside.URL = &url.URL{Path: "/" + rest} // however the base path is escaped
+				r = &inside
+			}
 		}
 		files.ServeHTTP(w, r)
 	})
-	return o.storage.server.listen(ctx, "storage", "storage-", s.observation.requests.Observe("storage", handler), s.logger)
 }
 
 // listenMetrics binds the server of the metrics, unless there is to be none.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -13,6 +16,34 @@ import (
 	"github.com/stagewright/stagewright/internal/kube/kubetest"
 	"github.com/stagewright/stagewright/internal/objectstore/objectstoretest"
 )
+
+// TestBelowBase_ServesWhatIsPublished: a URL is the base URL with the path of an artifact behind it, however the base URL is
+// written; a proxy may take the base's path away.
+func TestBelowBase_ServesWhatIsPublished(t *testing.T) {
+	t.Parallel()
+	artifact := "/shop/hello/" + strings.Repeat("0123456789abcdef", 4) + ".tar.gz"
+	for _, base := range []string{
+		"http://x", "http://x/", "http://x/a", "http://x/a/", "http://x//a/b//", "http://x/a%20b", "http://x/%7Ea", "http://x/a%2Fb", "http://x/ü",
+		"http://x/shop", // as a namespace is called, too
+	} {
+		t.Run(base, func(t *testing.T) {
+			t.Parallel()
+			parsed, err := url.Parse(base)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked := ""
+			handler := belowBase(parsed, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked = r.URL.Path }))
+			for _, published := range []string{strings.TrimRight(base, "/") + artifact, "http://x" + artifact} {
+				asked = ""
+				handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, published, http.NoBody))
+				if asked != artifact {
+					t.Errorf("%s asks the store for %q, want %q", published, asked, artifact)
+				}
+			}
+		})
+	}
+}
 
 // TestOperator_OutlivesTheObjectStore: a snippet that cannot be stored says so, what was published is served on, and when
 // the store is back the work goes on in the same process.
