@@ -148,6 +148,9 @@ func (o *operatorConfig) validate() error {
 	must(o.storage.path != "", "--enable-gitops-integration needs --storage-path, the directory for artifacts")
 	must(o.storage.baseURL != "", "--enable-gitops-integration needs --storage-base-url, where artifacts are fetched from")
 	must(!o.leader.enabled || o.leader.id != "", "--leader-election-id is empty")
+	must(o.cluster.watchNamespaces == "" || len(o.cluster.namespaces()) > 0,
+		"--watch-namespaces, or RENDERER_WATCH_NAMESPACES: %q names no namespace; all of them are watched when it is empty",
+		o.cluster.watchNamespaces)
 	for _, namespace := range o.cluster.namespaces() {
 		must(len(validation.IsDNS1123Label(namespace)) == 0,
 			"--watch-namespaces, or RENDERER_WATCH_NAMESPACES: %q is not the name of a namespace", namespace)
@@ -193,9 +196,9 @@ func baseURL(text string) error {
 	}
 	parsed, err := url.Parse(text)
 	switch {
-	case err != nil, parsed.Scheme != "http" && parsed.Scheme != "https", parsed.Host == "":
+	case err != nil, parsed.Scheme != "http" && parsed.Scheme != "https", parsed.Hostname() == "":
 		return errors.New("--storage-base-url is not a URL such as http://renderer.flux-system.svc:8082") // it may have a password
-	case parsed.User != nil, parsed.RawQuery != "", parsed.Fragment != "":
+	case parsed.User != nil, strings.ContainsAny(text, "?#"):
 		return errors.New("--storage-base-url has a user, a query or a fragment; it is a prefix of addresses that everybody reads")
 	}
 	return nil
