@@ -90,3 +90,30 @@ func FuzzToYAML_MeansTheSame(f *testing.F) {
 		}
 	})
 }
+
+// TestToYAML_QuotesWhatOtherReadersTakeForSomethingElse: the encoder leaves these as they are, because the reader of its own
+// library takes them for strings.
+func TestToYAML_QuotesWhatOtherReadersTakeForSomethingElse(t *testing.T) {
+	for name, text := range map[string]string{
+		"a hexadecimal number of more than 64 bits": `0x52908400098527886E0F7030069857D2E4169EE7`,
+		"one with a sign and underscores":           `-0xFFFF_FFFF_FFFF_FFFF_FFFF`,
+		"an octal number of more than 64 bits":      `0o7777777777777777777777777`,
+		"a binary number of more than 64 bits":      `0b` + strings.Repeat("1", 70),
+		"the default value of YAML 1.1":             `=`,
+		"leading white space of several lines":      "\ta\nb",
+	} {
+		quoted, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, document := range map[string]string{
+			"value": `{"a":` + string(quoted) + `}`,
+			"name":  `{` + string(quoted) + `:1}`,
+		} {
+			stream, err := toYAML([]byte(document))
+			if err != nil || !strings.Contains(string(stream), string(quoted)) {
+				t.Errorf("%s as a %s: %q, %v, want %s in it", name, what, stream, err, quoted)
+			}
+		}
+	}
+}
