@@ -43,9 +43,9 @@ func IsRefused(err error) bool { return errors.Is(err, errEscapes) || errors.Is(
 // ID implements jsonnet.Workspace.
 func (p *Program) ID() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%q %q", p.entry.Root.path, p.entry.Path)
+	fmt.Fprintf(&b, "%q %q", p.entry.Root.given, p.entry.Path)
 	for _, library := range p.libraries {
-		fmt.Fprintf(&b, " %q", library.path)
+		fmt.Fprintf(&b, " %q", library.given)
 	}
 	return b.String()
 }

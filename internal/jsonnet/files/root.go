@@ -12,7 +12,8 @@ import (
 // Root is a directory that files are confined to. The directory is looked up by its path again and again: when another
 // one takes its place (a mounted volume, a swapped checkout), the next View sees that one.
 type Root struct {
-	path string // absolute and clean
+	path  string // absolute and clean
+	given string // as it is opened: behind a symbolic link, cleaning a ".." away would lead elsewhere
 
 	mu     sync.Mutex
 	handle *handle // the directory that was last found at path
@@ -31,7 +32,7 @@ func NewRoot(directory string) (*Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding directory %q: %w", directory, err)
 	}
-	return &Root{path: path}, nil
+	return &Root{path: path, given: directory}, nil
 }
 
 // Path is the absolute path of the directory. It is for logs at start, never for the author of a snippet.
@@ -39,7 +40,7 @@ func (r *Root) Path() string { return r.path }
 
 // open returns the directory that is at the root's path now. Release it when done.
 func (r *Root) open() (*handle, error) {
-	info, err := os.Stat(r.path)
+	info, err := os.Stat(r.given)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func (r *Root) open() (*handle, error) {
 }
 
 func (r *Root) reopen() error {
-	dir, err := os.OpenRoot(r.path)
+	dir, err := os.OpenRoot(r.given)
 	if err != nil {
 		return err
 	}

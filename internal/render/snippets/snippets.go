@@ -1,6 +1,7 @@
 package snippets
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,11 +46,12 @@ func NewCatalog(store *files.Store, config Config) (*Catalog, error) {
 		return nil, err
 	}
 	for _, file := range config.Files {
-		directory, err := files.NewRoot(filepath.Dir(file))
+		directory, name := filepath.Split(file) // which cleans nothing
+		root, err := files.NewRoot(cmp.Or(directory, "."))
 		if err != nil {
 			return nil, err
 		}
-		entry := files.Location{Root: directory, Path: filepath.Base(file)}
+		entry := files.Location{Root: root, Path: cmp.Or(name, ".")}
 		c.files[file] = store.Program(entry, c.libraries)
 	}
 	return c, nil
