@@ -2,11 +2,8 @@ package operator
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	renderv1 "github.com/stagewright/stagewright/api/render/v1"
@@ -64,7 +61,7 @@ func (c *snippets) evaluate(ctx context.Context, s *scope) (reconcile.Outcome, e
 // evaluationError says what failed, and remembers it where the same inputs would fail again.
 func (c *snippets) evaluationError(s *scope, failed *jsonnet.Error) error {
 	now := c.options.Now()
-	err := errors.New(conceal(failed.Trace(), s.secrets))
+	err := errors.New(withoutSecrets(failed, s.secrets))
 	remembered := failure{fingerprint: s.fingerprint, request: requestOf(s.snippet)}
 	switch failed.Reason {
 	case jsonnet.EvaluationUnavailable:
@@ -85,48 +82,4 @@ func (c *snippets) evaluationError(s *scope, failed *jsonnet.Error) error {
 	}
 	s.past.failed = remembered
 	return remembered.err
-}
-
-// conceal removes values of Secrets from a message, as they are and in the forms that a program or an error gives them
-// without trying. A message with a short value is not shown at all, because what is left would still tell where it was.
-func conceal(message string, secrets []string) string {
-	for _, form := range forms(secrets) {
-		if !strings.Contains(message, form) {
-			continue
-		}
-		if len(form) < shortest {
-			return "the evaluation failed, with a message that is not shown because it has the value of a Secret in it"
-		}
-		message = strings.ReplaceAll(message, form, "…")
-	}
-	return message
-}
-
-const (
-	// shortest is what can be taken out of a message without saying by that what it was.
-	shortest = 4
-	// shortestLine is that of a line of a longer value. Shorter ones, such as a bracket, are everywhere and tell nothing.
-	shortestLine = 8
-)
-
-// forms are what values of Secrets look like in messages, the longest first: one value may be the beginning of another.
-func forms(secrets []string) []string {
-	var all []string
-	add := func(form string, atLeast int) {
-		if len(form) >= atLeast && !slices.Contains(all, form) {
-			all = append(all, form)
-		}
-	}
-	for _, secret := range secrets {
-		quoted := fmt.Sprintf("%q", secret)
-		add(secret, 1)
-		add(quoted[1:len(quoted)-1], 1)
-		add(base64.StdEncoding.EncodeToString([]byte(secret)), 1)
-		add(strings.TrimSpace(secret), 1)
-		for line := range strings.Lines(secret) { // a message may show or be cut after some of them
-			add(strings.TrimSpace(line), shortestLine)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
-	return all
 }

@@ -254,7 +254,7 @@ func TestConceal(t *testing.T) {
 		"one of its lines":    {"bad line MIIEvQIBADAN here", []string{"-----BEGIN-----\nMIIEvQIBADAN\n}\n"}, "bad line … here"},
 		"a bracket is no key": {"missing }", []string{"{\n\"password\": \"hunter2\"\n}\n"}, "missing }"},
 	} {
-		if got := conceal(c.message, c.secrets); got != c.want {
+		if got := conceal(c.message, forms(c.secrets)); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
