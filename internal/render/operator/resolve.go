@@ -17,7 +17,7 @@ import (
 
 // resolve gives the variables their values. ConfigMaps and Secrets are read, and watched, as the snippet's ServiceAccount.
 func (c *snippets) resolve(ctx context.Context, s *scope) (reconcile.Outcome, error) {
-	r := &resolution{snippets: c, scope: s, objects: map[objectwatch.Object]client.Object{}}
+	r := &resolution{snippets: c, scope: s, objects: map[objectwatch.Object]client.Object{}, texts: map[textKey]string{}}
 	if s.snippet.Spec.Output == renderv1.OutputSource {
 		c.watches.Set(client.ObjectKeyFromObject(s.snippet), nil)
 		return reconcile.Next(), nil
@@ -34,11 +34,18 @@ func (c *snippets) resolve(ctx context.Context, s *scope) (reconcile.Outcome, er
 	return reconcile.Next(), err
 }
 
+// textKey names a value.
+type textKey struct {
+	kind objectwatch.Kind
+	renderv1.KeyReference
+}
+
 // resolution reads each object once.
 type resolution struct {
 	*snippets
 	scope   *scope
 	objects map[objectwatch.Object]client.Object
+	texts   map[textKey]string // what was read, by what names it: any number of variables share one value
 	needs   []objectwatch.Need
 }
 
@@ -73,7 +80,8 @@ func (r *resolution) value(ctx context.Context, from *renderv1.VariableSource) (
 			return text, nil
 		}
 		if data, ok := settings.BinaryData[ref.Key]; ok {
-			return string(data), nil
+			text, _ := r.text(objectwatch.ConfigMap, ref, data)
+			return text, nil
 		}
 		return "", r.missing("ConfigMap %s has no key %q", ref.Name, ref.Key)
 	}
@@ -87,8 +95,22 @@ func (r *resolution) value(ctx context.Context, from *renderv1.VariableSource) (
 	if !ok {
 		return "", r.missing("Secret %s has no key %q", ref.Name, ref.Key)
 	}
-	r.scope.secrets = append(r.scope.secrets, string(data))
-	return string(data), nil
+	text, isNew := r.text(objectwatch.Secret, ref, data)
+	if isNew {
+		r.scope.secrets = append(r.scope.secrets, text)
+	}
+	return text, nil
+}
+
+// text makes a string of a value, once.
+func (r *resolution) text(kind objectwatch.Kind, ref *renderv1.KeyReference, data []byte) (text string, isNew bool) {
+	key := textKey{kind, *ref}
+	text, known := r.texts[key]
+	if !known {
+		text = string(data)
+		r.texts[key] = text
+	}
+	return text, !known
 }
 
 // object reads an object, notes that it is needed, and what its version was.
