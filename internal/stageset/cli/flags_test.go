@@ -85,6 +85,7 @@ func TestRun_MisuseExitsWithTheFlag(t *testing.T) {
 		"no trusted root":          {"--image-verification-trusted-root=" + directory + "/none", "--image-verification-trusted-root"},
 		"a directory as a root":    {"--image-verification-trusted-root=" + directory, "is not a file"},
 		"images":                   {"--require-image-verification", "--require-image-verification: this release does not verify images yet"},
+		"no namespace":             {"--watch-namespaces=,", "names no namespace"},
 		"namespaces":               {"--watch-namespaces=a,B", `--watch-namespaces|"B" is not the name of a namespace`},
 		"probe address":            {"--health-probe-bind-address=", "--health-probe-bind-address"},
 		"metrics address":          {"--metrics-bind-address=8080", "--metrics-bind-address|host:port"},

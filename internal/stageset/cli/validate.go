@@ -49,6 +49,8 @@ func (c *config) validate() error {
 	if c.tracing.endpoint != "" {
 		problems = append(problems, flags.HostPort("tracing-endpoint", c.tracing.endpoint, "without a scheme"))
 	}
+	must(c.cluster.watchNamespaces == "" || len(c.cluster.namespaces()) > 0,
+		"--watch-namespaces, or %s: %q names no namespace; all of them are watched when it is empty", watchVariable, c.cluster.watchNamespaces)
 	for _, namespace := range c.cluster.namespaces() {
 		must(len(validation.IsDNS1123Label(namespace)) == 0,
 			"--watch-namespaces, or %s: %q is not the name of a namespace", watchVariable, namespace)
