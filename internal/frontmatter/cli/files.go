@@ -25,13 +25,19 @@ func (a *app) confine(o check.Options, path, shown string) error {
 	return fmt.Errorf("writing %s: it lies outside of what was named; name its folder to change it", shown)
 }
 
-// resolved is an absolute path without symlinks.
+// resolved is an absolute path without symlinks. What is not there yet is where its folder is.
 func (a *app) resolved(path string) string {
-	path = absolute(a.dir, path)
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target
+	path = filepath.Clean(absolute(a.dir, path))
+	missing := ""
+	for at := path; ; at = filepath.Dir(at) {
+		if target, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(target, missing)
+		}
+		if at == filepath.Dir(at) {
+			return path
+		}
+		missing = filepath.Join(filepath.Base(at), missing)
 	}
-	return filepath.Clean(path)
 }
 
 // replaceFile writes a file through a temporary one beside it, so that an interruption leaves the old or the new text.

@@ -153,7 +153,7 @@ func (g *generateRun) folder(p *check.Project) (output.Folder, error) {
 		return output.Folder{}, misusef("there is no folder for the code of %s; set output in frontmatter.yaml, or --output", p.Root)
 	default:
 		path = filepath.Join(p.Root, filepath.FromSlash(p.Output))
-		if relative, err := filepath.Rel(p.Root, path); err != nil || !filepath.IsLocal(relative) {
+		if relative, err := filepath.Rel(g.resolved(p.Root), g.resolved(path)); err != nil || !filepath.IsLocal(relative) {
 			if err := g.confine(g.options, path, path); err != nil {
 				return output.Folder{}, err
 			}

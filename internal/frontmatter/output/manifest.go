@@ -76,7 +76,19 @@ func (m manifest) write(path string) error {
 // replace writes a file through one beside it, so that an interruption leaves the old or the new text.
 func replace(path, text string) error {
 	staged := path + ".new"
-	if err := os.WriteFile(staged, []byte(text), 0o600); err != nil {
+	// What an interrupted run has left there goes first; a symbolic link is never followed.
+	if err := os.Remove(staged); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	f, err := os.OpenFile(staged, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // in the folder of generated files
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	_, err = f.WriteString(text)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	if err := os.Chmod(staged, 0o644); err != nil { //nolint:gosec // sources are for everybody who may read the project

@@ -57,6 +57,11 @@ func (e *ForeignError) Error() string { return strings.Join(e.Messages, "\n") }
 
 // NewPlan compares a folder with the files that it should hold.
 func NewPlan(folder Folder, files []File) (*Plan, error) {
+	for _, name := range []string{ManifestName, stagingName} {
+		if err := folder.unlinked(name); err != nil {
+			return nil, err
+		}
+	}
 	known, err := readManifest(filepath.Join(folder.Path, ManifestName))
 	if err != nil {
 		return nil, err
@@ -185,8 +190,28 @@ func (f Folder) why(path, text string, known manifest) string {
 	return shown + " was not generated; move it, choose another output, or replace it with --force"
 }
 
+// unlinked refuses a path with a symbolic link below the folder: it may lead anywhere, and whoever wrote the statements
+// may have put it there.
+func (f Folder) unlinked(path string) error {
+	at := f.Path
+	for part := range strings.SplitSeq(path, "/") {
+		at = filepath.Join(at, part)
+		info, err := os.Lstat(at)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return fmt.Errorf("reading folder of generated files: %s is a symbolic link; remove it", filepath.ToSlash(at))
+		}
+	}
+	return nil
+}
+
 // read returns a file with LF.
 func (f Folder) read(path string) (text string, exists bool, err error) {
+	if err := f.unlinked(path); err != nil {
+		return "", false, err
+	}
 	full := filepath.Join(f.Path, filepath.FromSlash(path))
 	info, err := os.Lstat(full)
 	if errors.Is(err, fs.ErrNotExist) {
