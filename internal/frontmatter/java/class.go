@@ -35,6 +35,7 @@ func (g *generator) classView(r *repository) *classView {
 	b.view.Doc = b.classDoc()
 	for _, m := range r.methods {
 		b.helperName[m.settings.onceName], b.helperName[m.settings.batchName] = true, true
+		b.reserve(m)
 	}
 	for _, m := range r.methods {
 		if m.settings.own {
@@ -57,6 +58,27 @@ func (g *generator) classView(r *repository) *classView {
 	slices.SortFunc(b.view.Converters, func(a, c fieldView) int { return strings.Compare(a.Name, c.Name) })
 	b.view.Helpers = b.helpers.sorted()
 	return b.view
+}
+
+// reserve keeps constants from having the names of parameters, which would hide them: what a caller gives must never be
+// taken for the SQL. Packages that classes are named with are kept from being hidden, too.
+func (b *classBuilder) reserve(m *method) {
+	roots := []string{"java.", "javax.", m.repository, b.converterPackage()}
+	for _, p := range m.parameters {
+		b.constants[p.variable] = true
+		roots = append(roots, p.value.typ.Class)
+	}
+	if m.row != nil {
+		roots = append(roots, m.row.typ.Class)
+	}
+	if m.out != nil {
+		roots = append(roots, m.out.typ.Class)
+	}
+	for _, class := range roots {
+		if root, _, qualified := strings.Cut(class, "."); qualified {
+			b.constants[root], b.fieldNames[root] = true, true
+		}
+	}
 }
 
 // implementation is the class of a repository that has an interface of its name.

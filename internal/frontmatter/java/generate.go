@@ -222,7 +222,24 @@ func (g *generator) render(class, name string, view any) (string, error) {
 		return "", fmt.Errorf("generating %s: %w", class, err)
 	}
 	pkg, simple := split(class)
-	return layout(unit{Package: pkg, Class: simple, Siblings: g.siblings[pkg]}, b.String()), nil
+	return layout(unit{Package: pkg, Class: simple, Siblings: g.siblings[pkg], Hiding: hiding(view)}, b.String()), nil
+}
+
+// hiding returns the names in a class that hide classes, those of the variables of its helpers included.
+func hiding(view any) map[string]bool {
+	names := map[string]bool{"value": true, "column": true, "resultSet": true, "statement": true}
+	switch v := view.(type) {
+	case *classView:
+		for _, c := range v.Constants {
+			names[c.Name] = true
+		}
+		for _, c := range v.Converters {
+			names[c.Name] = true
+		}
+	case converterView:
+		names["Columns"] = true
+	}
+	return names
 }
 
 func pathOf(class string) string { return path.Join(strings.Split(class, ".")...) + ".java" }

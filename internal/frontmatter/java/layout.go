@@ -14,6 +14,7 @@ type unit struct {
 	Package  string
 	Class    string
 	Siblings map[string]bool // generated classes of the package
+	Hiding   map[string]bool // variables and nested classes, which hide classes of their names
 }
 
 // layout settles the imports of a unit, indents it, and makes it ASCII.
@@ -71,7 +72,7 @@ func (u unit) names(text string) map[string]string {
 	slices.SortFunc(classes, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
 	for _, class := range classes {
 		pkg, simple := split(class)
-		if pkg == "java.lang" && u.Siblings[simple] {
+		if u.Hiding[simple] || pkg == "java.lang" && u.Siblings[simple] {
 			continue
 		}
 		if other, ok := taken[simple]; !ok || other == class {
