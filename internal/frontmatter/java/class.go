@@ -109,7 +109,7 @@ func (b *classBuilder) method(m *method, name string) *methodView {
 	full := m.repository + "." + name
 	v := &methodView{
 		Name:  name,
-		Names: namesView{Label: quote(full), Message: quote("executing " + full), Several: quote(full + " found more than one row"), CursorClass: b.cursorClass()},
+		Names: namesView{Label: quote(full), Message: quote("executing " + full), Several: quote(full + " found more than one row"), CursorClass: b.cursorClass(), Call: callable(name)},
 		Above: aboveView{Annotations: b.annotations(m), Override: b.view.Interface != ""},
 		Is: switchesView{
 			Reading: m.kind == matter.Reading, Call: m.kind == matter.Calling, Own: m.settings.own, Catch: m.settings.catches,
@@ -124,6 +124,14 @@ func (b *classBuilder) method(m *method, name string) *methodView {
 	}
 	b.sql(m, v)
 	return v
+}
+
+// callable is how a method of the own class is called: a bare yield starts a statement.
+func callable(name string) string {
+	if name == "yield" {
+		return "this.yield"
+	}
+	return name
 }
 
 func (b *classBuilder) once(m *method) *methodView {

@@ -38,8 +38,8 @@ type methodView struct {
 	Code          codeView
 }
 
-// namesView is what a method calls itself and others.
-type namesView struct{ Label, Message, Several, CursorClass string }
+// namesView is what a method calls itself and others. Call is how it is called in its class.
+type namesView struct{ Label, Message, Several, CursorClass, Call string }
 
 // aboveView is what stands above a method.
 type aboveView struct {
