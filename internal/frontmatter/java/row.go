@@ -291,7 +291,7 @@ func (g *generator) customRow(m *method, n *matter.Node) (*row, bool) {
 	if returns.Unresolved != "" || found[0].Generic || returns.Class == "void" {
 		return fail("what %s.%s returns is not clear (%s); write converterType, methodName and resultType", n.Value, found[0].Name, returns)
 	}
-	if !d.Creatable && d.Kind != javasource.Record && !g.project.Setting(m.written, "injectConverters") {
+	if !d.Creatable && !g.project.Setting(m.written, "injectConverters") {
 		return fail("%s has no public constructor without parameters; write injectConverters: true", n.Value)
 	}
 	return &row{typ: boxed(returns.Type), custom: &custom{class: n.Value, method: found[0].Name, alias: statement.Decapital(lastPart(n.Value))}}, true

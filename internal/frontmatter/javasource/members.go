@@ -89,7 +89,7 @@ func (p *parser) constructor(d *parsed, m modifiers) {
 	nothing := len(p.componentList()) == 0
 	p.throws()
 	p.body()
-	if !d.Creatable {
+	if !d.Creatable && d.Kind != Record { // a record keeps that of its components
 		d.hidden = true
 	}
 	if m.public && nothing {

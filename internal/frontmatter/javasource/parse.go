@@ -30,7 +30,7 @@ type parsed struct {
 	components []writtenComponent
 	methods    []writtenMethod
 	variables  []string // names of type parameters
-	hidden     bool     // has constructors, none of which is public and takes nothing
+	hidden     bool     // no constructor is public and takes nothing
 }
 
 type writtenComponent struct {
@@ -264,6 +264,7 @@ func (p *parser) declaration(outer *parsed, m modifiers, depth int) {
 	d.Generic = len(d.variables) > 0
 	if d.Kind == Record && p.is("(") {
 		d.components = p.componentList()
+		d.hidden = len(d.components) > 0 // unless a constructor takes nothing
 	}
 	for !p.ended() && !p.is("{") && !p.is(";") && !p.is("}") { // extends, implements, permits
 		p.advance()
@@ -280,7 +281,7 @@ func (p *parser) declaration(outer *parsed, m modifiers, depth int) {
 		p.constants(d)
 	}
 	p.members(d, depth)
-	d.Creatable = !d.hidden && d.Kind == Class && d.Public && !d.Abstract && d.Static
+	d.Creatable = !d.hidden && (d.Kind == Class || d.Kind == Record) && d.Public && !d.Abstract && d.Static
 }
 
 // typeParameters reads <T extends A & B<T>, U> and returns the names.
