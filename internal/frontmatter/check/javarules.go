@@ -48,7 +48,7 @@ var javaRules = []RuleRow{
 	{
 		ID: RuleMethod, Severity: Error, Layer: LayerJava,
 		Summary: "A statement has no method, or one that its class has already.",
-		Text:    "Methods of a class differ in name or in the types of their parameters without type arguments, and from those that every object has.",
+		Text:    "Methods of a class differ in name or in the types of their parameters without type arguments, and from those that every object and every generated class has.",
 		Wrong:   sql("-- name: getClass\nSELECT 1;\n"),
 		Right:   sql("-- name: getClasses\nSELECT 1;\n"),
 	},
@@ -61,8 +61,8 @@ var javaRules = []RuleRow{
 	},
 	{
 		ID: RuleClass, Severity: Error, Layer: LayerJava,
-		Summary: "A repository would have the name of another generated class.",
-		Text:    "Converters have a package of their own, `converter` below the base package; with `interfaces`, classes are called Jdbc and the name of their interface.",
+		Summary: "A repository would have the name of another generated class, of a package, or one that classes cannot have.",
+		Text:    "Java lets no class be called `permits`, `record`, `sealed`, `var` or `yield`, and none as a package. Converters have a package of their own, `converter` below the base package; with `interfaces`, classes are called Jdbc and the name of their interface.",
 		Wrong:   sql("-- repository: converter.Users\nSELECT 1;\n"),
 		Right:   sql("-- repository: users.Users\nSELECT 1;\n"),
 	},

@@ -185,17 +185,49 @@ func (g *generator) paths(repositories []*repository) {
 		}
 		taken[key] = "the repository " + m.repository
 	}
+	packages := g.packages(repositories)
 	for _, r := range repositories {
 		pkg, simple := split(r.name)
 		claim(r.methods[0], r.name)
 		if g.project.Interfaces {
 			claim(r.methods[0], qualify(pkg, implementation(simple)))
 		}
+		g.declarable(r, simple, packages)
 		if pkg == g.converterPackage() {
 			s, span := r.methods[0].author("repository")
 			g.find(s, check.RuleClass, span, fmt.Sprintf("the package %s is that of the generated converters; choose another one for the repository", pkg))
 		}
 	}
+}
+
+// restricted are the names that methods and packages may have, and classes may not.
+var restricted = strings.Fields("permits record sealed var yield")
+
+// declarable: Java takes the name of a repository for a class.
+func (g *generator) declarable(r *repository, simple string, packages map[string]bool) {
+	s, span := r.methods[0].author("repository")
+	switch {
+	case slices.Contains(restricted, simple):
+		g.find(s, check.RuleClass, span, fmt.Sprintf("Java lets no class be called %s; choose another repository", simple))
+	case packages[r.name]:
+		g.find(s, check.RuleClass, span, fmt.Sprintf("the class %s has the name of a package of other generated classes; choose another repository", r.name))
+	}
+}
+
+// packages returns those of all generated classes, and the ones around them.
+func (g *generator) packages(repositories []*repository) map[string]bool {
+	all := map[string]bool{}
+	add := func(pkg string) {
+		for ; pkg != ""; pkg, _ = split(pkg) {
+			all[pkg] = true
+		}
+	}
+	add(g.converterPackage())
+	for _, r := range repositories {
+		pkg, _ := split(r.name)
+		add(pkg)
+	}
+	return all
 }
 
 func hasCursor(repositories []*repository) bool {
@@ -279,6 +311,9 @@ func (g *generator) signatures(r *repository) {
 			case objectMethods[signature]:
 				s, span := m.author("name")
 				g.find(s, check.RuleMethod, span, fmt.Sprintf("every Java object has a method %s already; choose another name", signature))
+			case helperMethod(signature):
+				s, span := m.author("name")
+				g.find(s, check.RuleMethod, span, fmt.Sprintf("generated classes have a method %s of their own; choose another name", signature))
 			case other == nil:
 				owners[signature] = m
 				continue
@@ -292,6 +327,19 @@ func (g *generator) signatures(r *repository) {
 			break
 		}
 	}
+}
+
+// helperMethod tells whether a class may have a private method of the signature, or call one that is less like it.
+func helperMethod(signature string) bool {
+	name, parameters, _ := strings.Cut(strings.TrimSuffix(signature, ")"), "(")
+	switch strings.TrimRight(name, "0123456789") {
+	case "inList", "notInList":
+		return parameters == "java.util.Collection"
+	case "boxed":
+		element, array := strings.CutSuffix(parameters, "[]")
+		return name == "boxed" && array && boxes[element] != ""
+	}
+	return name == "sameLength"
 }
 
 func (m *method) signatures(cursor string) []string {
