@@ -38,7 +38,7 @@ func (m *methodView) head(note string, tags ...string) headView {
 	}
 	h := headView{Override: m.Above.Override, Doc: doc, Annotations: m.Above.Annotations}
 	for _, a := range m.Above.Annotations {
-		if strings.HasPrefix(a, "@"+mark("java.lang.Deprecated")) {
+		if strings.HasPrefix(a, "@"+mark("java.lang.Deprecated")) || strings.HasPrefix(a, "@"+mark("Deprecated")) {
 			h.Deprecated = true
 		}
 	}
