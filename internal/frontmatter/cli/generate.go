@@ -58,10 +58,10 @@ type generateRun struct {
 
 func (g *generateRun) project(p *check.Project) error {
 	files := g.filesOf(p)
-	if len(files) == 0 {
+	folder, err := g.folder(p)
+	if len(files) == 0 && (err != nil || !folder.Written()) {
 		return nil
 	}
-	folder, err := g.folder(p)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (g *generateRun) finish() error {
 	switch {
 	case g.refused > 0:
 		return errFindings
-	case g.files == 0:
+	case g.files == 0 && g.changed == 0:
 		_, _ = fmt.Fprintln(g.stderr, "no statements found")
 	case g.reporting() && g.changed > 0:
 		_, _ = fmt.Fprintf(g.stderr, "%s to change\n", count(g.changed, "file"))

@@ -108,6 +108,12 @@ func NewPlan(folder Folder, files []File) (*Plan, error) {
 	return p, nil
 }
 
+// Written tells whether files have been generated into the folder before.
+func (f Folder) Written() bool {
+	_, err := os.Lstat(filepath.Join(f.Path, ManifestName))
+	return err == nil
+}
+
 // State identifies what a folder holds of generated files; false when one of them is not as it was generated, or when
 // there is something to repair.
 func (f Folder) State() (string, bool) {
