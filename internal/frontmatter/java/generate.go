@@ -305,6 +305,10 @@ var objectMethods = map[string]bool{
 func (g *generator) signatures(r *repository) {
 	owners := map[string]*method{}
 	for _, m := range r.methods {
+		if n := m.slots(); n > maxSlots {
+			s, span := m.author("name")
+			g.find(s, check.RuleMethod, span, fmt.Sprintf("the statement has more parameters than a method of Java takes: with its object and its connection they are %d, and %d is the limit (long and double count twice)", n, maxSlots))
+		}
 		for _, signature := range m.signatures(g.cursorClass()) {
 			other := owners[signature]
 			switch {
@@ -327,6 +331,31 @@ func (g *generator) signatures(r *repository) {
 			break
 		}
 	}
+}
+
+// maxSlots is what the parameters of a method may take (Java Virtual Machine Specification 4.3.3).
+const maxSlots = 255
+
+// slots is what those of the method that takes the most do.
+func (m *method) slots() int {
+	once, all := 2, 2 // the object and the connection
+	if m.returning == matter.Cursor {
+		once++
+	}
+	for _, p := range m.parameters {
+		if !p.isIn() {
+			continue
+		}
+		all++
+		once++
+		if p.Type.Dimensions == 0 && (p.Type.Class == "long" || p.Type.Class == "double") {
+			once++
+		}
+	}
+	if !m.settings.once {
+		return all
+	}
+	return once
 }
 
 // helperMethod tells whether a class may have a private method of the signature, or call one that is less like it.
