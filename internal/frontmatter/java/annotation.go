@@ -2,6 +2,7 @@ package java
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -154,9 +155,9 @@ func plainMember(n *matter.Node) (string, error) {
 	}
 }
 
-// hasKeyword tells whether a name holds a keyword, other than as the name of a primitive alone.
-func hasKeyword(name string, _ bool) bool {
-	return boxes[name] == "" && slices.ContainsFunc(strings.Split(name, "."), matter.IsKeyword)
+// hasKeyword tells whether a name holds a keyword, other than as the name of a primitive, or of void, alone.
+func hasKeyword(name string, array bool) bool {
+	return boxes[name] == "" && (name != "void" || array) && slices.ContainsFunc(strings.Split(name, "."), matter.IsKeyword)
 }
 
 func classMember(class, brackets string) string {
@@ -177,7 +178,12 @@ func numberMember(n *matter.Node, class string) (string, bool) {
 	if class == "float" || class == "double" {
 		v, ok := n.Number()
 		text := strconv.FormatFloat(v, 'g', -1, 64)
-		if !ok || strings.ContainsAny(text, "IN") {
+		if class == "float" {
+			v = float64(float32(v))
+		}
+		mantissa, _, _ := strings.Cut(strings.ToLower(n.Value), "e")
+		lost := v == 0 && strings.ContainsAny(mantissa, "123456789")
+		if !ok || lost || math.IsInf(v, 0) || math.IsNaN(v) {
 			return "", false
 		}
 		if class == "float" {
