@@ -48,7 +48,7 @@ var javaRules = []RuleRow{
 	{
 		ID: RuleMethod, Severity: Error, Layer: LayerJava,
 		Summary: "A statement has no method, or one that its class has already.",
-		Text:    "Methods of a class differ in name or in the types of their parameters without type arguments, and from those that every object and every generated class has.",
+		Text:    "Methods of a class differ in name or in the types of their parameters without type arguments, and from those that every object and every generated class has. A method takes 255 parameters at most, with its object and its connection.",
 		Wrong:   sql("-- name: getClass\nSELECT 1;\n"),
 		Right:   sql("-- name: getClasses\nSELECT 1;\n"),
 	},
