@@ -43,8 +43,10 @@ func (c *stageSets) depend(ctx context.Context, s *scope) (reconcile.Outcome, er
 				stagesv1.ReasonDependencyNotReady, fmt.Errorf("StageSet %s %s", dependencyKey(s.set.Namespace, dependency), why))
 		}
 	}
+	// What is written from here on must not be forgotten. The status still says what was applied before; when that is published
+	// again after the process has ended, nothing else would tell that it is not there any more.
 	s.start()
-	return reconcile.Next(), nil
+	return reconcile.WaitUntil(s.now, stagesv1.ReasonProgressing, fmt.Sprintf("Stage %s is next", s.stages[0].spec.Name)), nil
 }
 
 // start makes the run the one that is under way.
