@@ -101,6 +101,7 @@ func (c *stageSets) choose(_ context.Context, s *scope) (reconcile.Outcome, erro
 			again(s.run) // from the first stage: what is applied passes at once
 		}
 		s.run.Generation = s.set.Generation
+		follow(s.run, s.wanted.revisions)
 	case begin:
 		run, err := newRun(s)
 		if err != nil {
@@ -115,6 +116,15 @@ func (c *stageSets) choose(_ context.Context, s *scope) (reconcile.Outcome, erro
 		}
 	}
 	return reconcile.Next(), nil
+}
+
+// follow takes over where the pinned artifacts are published now. A producer may have moved them since the run began.
+func follow(run *stagesv1.Run, wanted []stagesv1.StageRevision) {
+	for i := range run.Revisions {
+		if run.Revisions[i].Digest == wanted[i].Digest {
+			run.Revisions[i].URL = wanted[i].URL
+		}
+	}
 }
 
 // asked says whether a user asks for a reconciliation that has not been made.

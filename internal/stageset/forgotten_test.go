@@ -9,6 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
+	"github.com/stagewright/stagewright/internal/artifact"
+	"github.com/stagewright/stagewright/internal/artifact/load"
+	"github.com/stagewright/stagewright/internal/kube/kubetest"
 )
 
 // forgetful runs the controller, which ends when it is about to write the status of a StageSet for the first time.
@@ -93,4 +96,28 @@ func TestForget_RunThatIsTakenBack(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"a": "1", "b": "1"}, r.configMaps(t)); diff != "" {
 		t.Errorf("ConfigMaps: %s", diff)
 	}
+}
+
+// TestMove_ArtifactOfARun: the same artifact is published at another address while a run waits, and a process takes over that has
+// not unpacked it.
+func TestMove_ArtifactOfARun(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	former := r.publish(t, "one", configMap("a", "1"))
+	set := stageSet("shop", "one")
+	permit := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "permit", Namespace: r.Namespace}}
+	set.Spec.Stages[0].ReadyChecks = &stagesv1.ReadyChecks{Checks: []stagesv1.ObjectReference{
+		{APIVersion: "v1", Kind: "ConfigMap", Name: permit.Name},
+	}}
+	r.Create(t, set)
+	stop := r.start(t)
+	r.awaitWaiting(t, set, "one")
+	stop()
+	r.archives.Drop(former.Status.Artifact)
+	r.archives = kubetest.NewArchives(t)
+	r.publish(t, "one", configMap("a", "1"))
+	r.options.Artifacts = load.New(load.Options{Fetcher: artifact.NewFetcher(kubetest.FastFetches())}, load.AsIs)
+	r.Create(t, permit)
+	r.start(t)
+	r.awaitSettled(t, set)
 }
