@@ -1,6 +1,8 @@
 package stageset
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -120,4 +122,30 @@ func TestMove_ArtifactOfARun(t *testing.T) {
 	r.Create(t, permit)
 	r.start(t)
 	r.awaitSettled(t, set)
+}
+
+// TestForget_StageSetThatWentMeanwhile: somebody takes the finalizer of a StageSet while no controller runs. Its inventories would
+// hold their namespace for ever.
+func TestForget_StageSetThatWentMeanwhile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.publish(t, "one", configMap("a", "1"))
+	set := stageSet("shop", "one")
+	stop := r.start(t)
+	r.settle(t, set)
+	stop()
+	edit(t, r, set, func(set *stagesv1.StageSet) { set.Finalizers = nil })
+	if err := r.Client.Delete(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
+	r.start(t)
+	kubetest.Eventually(t, func(context.Context) error {
+		if left := r.recorded(t, set); len(left) > 0 {
+			return fmt.Errorf("recorded are %v", left)
+		}
+		return nil
+	})
+	if diff := cmp.Diff(map[string]string{"a": "1"}, r.configMaps(t)); diff != "" {
+		t.Errorf("ConfigMaps: %s", diff)
+	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,6 +34,8 @@ type wiring struct {
 
 // watchOwn watches StageSets, for themselves and for those that depend on them.
 func (w *wiring) watchOwn(wake *control.Waker) error {
+	inventories := &metav1.PartialObjectMetadata{}
+	inventories.SetGroupVersionKind(stagesv1.GroupVersion.WithKind("StageInventory"))
 	asked := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, control.Requested(), approved())
 	for _, err := range []error{
 		w.stageSets.Watch(wake),
@@ -40,6 +44,7 @@ func (w *wiring) watchOwn(wake *control.Waker) error {
 			handler.EnqueueRequestsFromMapFunc(w.dependents), readinessChanged())),
 		w.stageSets.Watch(ctrlsource.Kind[client.Object](w.cache, &stagesv1.ImageVerificationPolicy{},
 			handler.EnqueueRequestsFromMapFunc(w.held), deleted())),
+		w.stageSets.Watch(ctrlsource.Kind[client.Object](w.cache, inventories, handler.EnqueueRequestsFromMapFunc(ownerOf), departing())),
 	} {
 		if err != nil {
 			return fmt.Errorf("watching StageSets: %w", err)
@@ -77,6 +82,26 @@ func deleted() predicate.Predicate {
 		CreateFunc: func(event.CreateEvent) bool { return false },
 		UpdateFunc: func(event.UpdateEvent) bool { return false },
 	}
+}
+
+// departing lets through that something is being deleted: an inventory whose StageSet went while nobody watched, for instance.
+func departing() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool { return !e.Object.GetDeletionTimestamp().IsZero() },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return e.ObjectOld.GetDeletionTimestamp().IsZero() && !e.ObjectNew.GetDeletionTimestamp().IsZero()
+		},
+		DeleteFunc: func(event.DeleteEvent) bool { return false },
+	}
+}
+
+// ownerOf is the StageSet of an inventory.
+func ownerOf(_ context.Context, shard client.Object) []ctrl.Request {
+	name := shard.GetLabels()[stagesv1.NameLabel]
+	if name == "" {
+		return nil
+	}
+	return []ctrl.Request{{NamespacedName: types.NamespacedName{Namespace: shard.GetNamespace(), Name: name}}}
 }
 
 // readinessChanged lets through what others that depend on a StageSet look at.
