@@ -65,7 +65,7 @@ func (c *clusters) remote(secret *corev1.Secret, key string, account types.Names
 		return nil, &kubeconfig.RefusedError{Field: "file", Why: "the Secret has none: " + err.Error()}
 	}
 	options := kubeconfig.Options{UserAgent: "stageset-controller", Account: account}
-	id := "remote/" + kubeconfig.Key(data, options)
+	id := "remote/" + secret.Namespace + "/" + secret.Name + "/" + kubeconfig.Key(data, options) // messages name the Secret
 	if kept, ok := c.remotes.Get(id); ok {
 		return kept.(*remote), nil
 	}

@@ -19,9 +19,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	stagesv1 "github.com/stagewright/stagewright/api/stages/v1"
@@ -195,6 +198,28 @@ func TestRemote_AKubeconfigThatReachesForFilesOrProgramsIsRefused(t *testing.T) 
 			r.putKubeconfig(t, good) // and it goes on with one that is right
 			r.awaitReason(t, set, stagesv1.ReasonSucceeded)
 		})
+	}
+}
+
+// TestRemote_EachSecretIsCalledByItsName: two tenants may have the same kubeconfig, and neither is told of the other's Secret.
+func TestRemote_EachSecretIsCalledByItsName(t *testing.T) {
+	config := &rest.Config{Host: "https://127.0.0.1:1", BearerToken: "token"}
+	own, err := client.NewWithWatch(config, client.Options{Scheme: runtime.NewScheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &clusters{own: own, remotes: lru.New(keptRemotes)}
+	data := []byte(kubeconfigOf(t, config))
+	for _, namespace := range []string{"one", "two"} {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "of-" + namespace}, Data: map[string][]byte{"value": data}}
+		made, err := c.remote(secret, "", types.NamespacedName{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := namespace + "/of-" + namespace
+		if !strings.HasSuffix(made.Identity, " "+want) || made.reach.cluster != want {
+			t.Errorf("it acts as %s in cluster %s, want those of Secret %s", made.Identity, made.reach.cluster, want)
+		}
 	}
 }
 
