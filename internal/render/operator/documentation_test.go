@@ -44,7 +44,7 @@ func (r *rig) paste(t *testing.T, text string) {
 // awaitNamespaceGone is for after a test, when its context has ended.
 func (r *rig) awaitNamespaceGone(t *testing.T, namespace *corev1.Namespace) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		return apierrors.IsNotFound(r.Client.Get(ctx, clientKey(namespace), namespace)), nil
