@@ -34,7 +34,8 @@ type Process struct {
 // It is killed with the test, if it still runs then, and its log is shown when the test has failed.
 func StartProcess(t testing.TB, args, environment []string, servers ...string) *Process {
 	t.Helper()
-	p := &Process{Cmd: exec.Command(os.Args[0], args...), exited: make(chan struct{}), addresses: map[string]string{}}
+	command := exec.Command(os.Args[0], args...) //nolint:gosec // the test's own binary
+	p := &Process{Cmd: command, exited: make(chan struct{}), addresses: map[string]string{}}
 	p.Env = append(os.Environ(), environment...)
 	p.WaitDelay = 10 * time.Second
 	stderr, err := p.StderrPipe()

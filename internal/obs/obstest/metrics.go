@@ -10,7 +10,7 @@ import (
 // prefix. A metric with labels may be missing: it appears with its first value. At least so many are to be on the page.
 func CompareMetrics(t testing.TB, served, page, prefix string, least int) {
 	t.Helper()
-	reference, err := os.ReadFile(page)
+	reference, err := os.ReadFile(page) //nolint:gosec // which the test names
 	if err != nil {
 		t.Fatal(err)
 	}
