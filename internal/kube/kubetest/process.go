@@ -34,7 +34,8 @@ type Process struct {
 // It is killed with the test, if it still runs then, and its log is shown when the test has failed.
 func StartProcess(t testing.TB, args, environment []string, servers ...string) *Process {
 	t.Helper()
-	command := exec.Command(os.Args[0], args...) //nolint:gosec // the test's own binary
+	// It is killed in a cleanup: those that come before it may still need it.
+	command := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], args...) //nolint:gosec // the test's own binary
 	p := &Process{Cmd: command, exited: make(chan struct{}), addresses: map[string]string{}}
 	p.Env = append(os.Environ(), environment...)
 	p.WaitDelay = 10 * time.Second
