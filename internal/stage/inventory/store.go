@@ -212,32 +212,33 @@ func (s *Store) list(ctx context.Context, owner Owner, selector client.MatchingL
 	}
 	version := s.versions.last(owner.UID)
 	ours := func(shard *stagesv1.StageInventory) bool { return ownedBy(shard, owner) }
-	found, err := s.listFrom(ctx, owner.Namespace, selector, version, ours)
+	found, as, err := s.listFrom(ctx, owner.Namespace, selector, version, ours)
 	if err != nil && version != "" && ctx.Err() == nil { // of an API server that is behind, or whose store was put back
 		s.versions.forget(owner.UID)
-		found, err = s.listFrom(ctx, owner.Namespace, selector, "", ours)
+		found, as, err = s.listFrom(ctx, owner.Namespace, selector, "", ours)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the inventories of %s/%s: %w", owner.Namespace, owner.Name, err)
 	}
+	s.versions.listed(owner.UID, as)
 	slices.SortFunc(found, func(a, b *stagesv1.StageInventory) int { return cmp.Compare(a.Name, b.Name) })
 	return found, nil
 }
 
-// listFrom returns the shards that are to be kept, as of a version or later, or as they are now where none is given.
+// listFrom returns the shards that are to be kept, as of a version or later, or as they are now where none is given, and the
+// version as of which they are.
 func (s *Store) listFrom(
 	ctx context.Context, namespace string, selector client.MatchingLabels, version string, keep func(*stagesv1.StageInventory) bool,
-) ([]*stagesv1.StageInventory, error) {
+) (found []*stagesv1.StageInventory, as string, err error) {
 	options := &client.ListOptions{Namespace: namespace, Limit: pageSize}
 	selector.ApplyToList(options)
 	if version != "" {
 		options.Raw = &metav1.ListOptions{ResourceVersion: version, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
 	}
-	var found []*stagesv1.StageInventory
 	for {
 		var page stagesv1.StageInventoryList
 		if err := s.reader.List(ctx, &page, options); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		for i := range page.Items {
 			if keep(&page.Items[i]) {
@@ -245,7 +246,7 @@ func (s *Store) listFrom(
 			}
 		}
 		if page.Continue == "" {
-			return found, nil
+			return found, page.ResourceVersion, nil
 		}
 		options.Continue, options.Raw = page.Continue, nil // it has the version in it
 	}

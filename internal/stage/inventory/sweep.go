@@ -20,7 +20,7 @@ func (s *Store) Sweep(ctx context.Context, namespace, name string, current func(
 	held := func(shard *stagesv1.StageInventory) bool {
 		return slices.Contains(shard.Finalizers, stagesv1.InventoryFinalizer)
 	}
-	left, err := s.listFrom(ctx, namespace, client.MatchingLabels{stagesv1.NameLabel: name}, "", held)
+	left, _, err := s.listFrom(ctx, namespace, client.MatchingLabels{stagesv1.NameLabel: name}, "", held)
 	if err != nil {
 		return fmt.Errorf("reading the inventories of %s/%s: %w", namespace, name, err)
 	}

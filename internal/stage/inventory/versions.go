@@ -15,7 +15,7 @@ const rememberedOwners = 10_000
 
 // versions remember for each owner which shards were read and written here. That serves two ends.
 //
-// A list that is not older than the last write has all that was written here: the API server gives it from its cache at once.
+// A list that is not older than the last write, or than the last list, has all that was written here: the API server gives it from its cache at once.
 // Without a version it would first find out whether the cache has everything, which takes up to a tenth of a second for a kind
 // that changes seldom.
 //
@@ -29,7 +29,7 @@ type versions struct {
 // seen are the resource versions of the shards of one owner.
 type seen struct {
 	shards map[string]string // by name, since they were read
-	last   string            // of the last write, if nothing was deleted since: the version of a deletion is not told
+	last   string            // of the last write or list, if nothing was deleted since: the version of a deletion is not told
 }
 
 func newVersions() *versions { return &versions{owners: lru.New(rememberedOwners)} }
@@ -74,10 +74,24 @@ func (v *versions) wrote(owner types.UID, shard *stagesv1.StageInventory) {
 	if known.shards != nil {
 		known.shards[shard.Name] = shard.ResourceVersion
 	}
-	if known.last == "" || later(shard.ResourceVersion, known.last) {
-		known.last = shard.ResourceVersion
-	}
+	known.follow(shard.ResourceVersion)
 	v.owners.Add(owner, known)
+}
+
+// listed remembers as of which version shards were read.
+func (v *versions) listed(owner types.UID, version string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	known := v.of(owner)
+	known.follow(version)
+	v.owners.Add(owner, known)
+}
+
+// follow raises the version that a list has to have at least.
+func (s *seen) follow(version string) {
+	if s.last == "" || later(version, s.last) {
+		s.last = version
+	}
 }
 
 // dropped remembers that a shard was deleted, or may have been.

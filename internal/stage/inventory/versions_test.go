@@ -14,10 +14,12 @@ import (
 	"github.com/stagewright/stagewright/internal/stage/inventory"
 )
 
-// asking notes which resource version each list has to have at least, and may refuse one of these.
+// asking notes which resource version each list has to have at least, and may refuse one of these. Lists may say as of which
+// version they are, as those of an API server do.
 type asking struct {
 	asked  []string
 	refuse error
+	as     string
 }
 
 func (a *asking) store(t *testing.T, inner client.Client) *inventory.Store {
@@ -41,7 +43,9 @@ func (a *asking) store(t *testing.T, inner client.Client) *inventory.Store {
 			if version != "" && a.refuse != nil {
 				return a.refuse
 			}
-			return c.List(ctx, list, opts...)
+			err := c.List(ctx, list, opts...)
+			list.SetResourceVersion(a.as)
+			return err
 		},
 	})
 	return inventory.NewStore(inventory.StoreOptions{Client: inner, Reader: reader, ShardCap: 5})
@@ -80,6 +84,29 @@ func TestLoad_AsksForNothingOlderThanWhatItWrote(t *testing.T) {
 	a.take()
 	load(t, s, shop)
 	if diff := cmp.Diff(current, a.take()); diff != "" {
+		t.Errorf("after deleting (-want +got):\n%s", diff)
+	}
+}
+
+func TestLoad_AsksForNothingOlderThanWhatItRead(t *testing.T) {
+	m := newMemory(t)
+	a := &asking{as: "100"}
+	s := a.store(t, m.client)
+	load(t, s, shop)
+	a.as = "90" // of an API server that is behind
+	load(t, s, shop)
+	load(t, s, shop)
+	if diff := cmp.Diff([]string{"", "100", "100"}, a.take()); diff != "" {
+		t.Errorf("asked for (-want +got):\n%s", diff)
+	}
+	a.as = "110"
+	load(t, s, shop)
+	save(t, s, shop, inventory.Stage{Name: "web", Entries: entriesOf(3)})
+	a.take()
+	save(t, s, shop, inventory.Stage{Name: "web"})
+	a.take()
+	load(t, s, shop)
+	if diff := cmp.Diff([]string{""}, a.take()); diff != "" {
 		t.Errorf("after deleting (-want +got):\n%s", diff)
 	}
 }
